@@ -1,0 +1,73 @@
+"""How kernels are compiled: one decorator, a cache that always has a home, one line when it is cold."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba.core import event
+
+__all__ = ["kernel"]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def kernel(function: _Function) -> _Function:
+    """Compile a numerical function with numba: cached on disk, free of the interpreter lock.
+
+    The cache lies beside the module; where that folder is read-only, in the user's cache folder; and where that is
+    read-only too, in a private folder for temporary files.
+    """
+    options = {"cache": True, "nogil": True, "error_model": "numpy"}
+    try:
+        compiled = numba.njit(**options)(function)
+    except RuntimeError:  # numba found no folder that it may write to
+        numba.config.CACHE_DIR = _private_temporary_folder()
+        options["cache"] = bool(numba.config.CACHE_DIR)
+        compiled = numba.njit(**options)(function)
+    return compiled  # type: ignore[no-any-return]
+
+
+def _private_temporary_folder() -> str:
+    """Return a folder that only this user can write to, or "" where there is none.
+
+    Cached kernels are loaded as code, so a folder that others could have filled is not taken.
+    """
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    folder = Path(tempfile.gettempdir()) / f"icsa-kernels-{user}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        status = folder.lstat()
+    except OSError:
+        return ""
+    private = stat.S_ISDIR(status.st_mode) and not status.st_mode & 0o022
+    owned = not hasattr(os, "getuid") or status.st_uid == os.getuid()
+    return str(folder) if private and owned else ""
+
+
+class _Notice(event.Listener):
+    """Say once, on standard error, that kernels are being compiled."""
+
+    def __init__(self) -> None:
+        self.said = False
+
+    def on_start(self, started: Any) -> None:
+        module = getattr(started.data["dispatcher"].py_func, "__module__", "")
+        if not self.said and str(module).startswith("icsa."):
+            self.said = True
+            print(
+                "icsa: compiling its kernels, once after installation; this takes some seconds.",
+                file=sys.stderr,
+            )
+
+    def on_end(self, ended: Any) -> None:
+        """Nothing is said at the end."""
+
+
+event.register("numba:compile", _Notice())

@@ -1,0 +1,129 @@
+"""Factors, roots and ranks of symmetric matrices, at any scale of the columns.
+
+A table may hold columns in units from 1e-8 to 1e8. Every routine here first divides rows and columns by
+the square roots of the diagonal (equilibration), so that only correlation, not the choice of units, can
+make a matrix look singular.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.linalg import eigh, solve_triangular
+
+from icsa.errors import InputError
+from icsa.matrices import Matrix, Vector
+
+__all__ = [
+    "affine_distance",
+    "cholesky_factor",
+    "inverse_root",
+    "log_determinant",
+    "squared_distances",
+    "symmetrize",
+    "unit_determinant",
+]
+
+
+def symmetrize(a: Matrix) -> Matrix:
+    """Return (A + A')/2.
+
+    Examples
+    --------
+    >>> symmetrize(np.array([[1.0, 2.0], [0.0, 1.0]]))
+    array([[1., 1.],
+           [1., 1.]])
+    """
+    return 0.5 * (a + a.T)
+
+
+def cholesky_factor(a: Matrix) -> Matrix:
+    """Return the lower triangular L with L L' = A, computed on the equilibrated matrix.
+
+    Raises
+    ------
+    InputError
+        When `a` is not numerically positive definite.
+
+    Examples
+    --------
+    >>> cholesky_factor(np.array([[4.0, 2.0], [2.0, 5.0]]))
+    array([[2., 0.],
+           [1., 2.]])
+    """
+    scale = np.sqrt(np.diagonal(a))
+    if not (np.all(np.isfinite(scale)) and np.all(scale > 0)):
+        raise InputError("The scatter matrix is not positive definite: a variance is not positive.")
+    try:
+        factor: Matrix = np.linalg.cholesky(symmetrize(a) / np.outer(scale, scale))
+    except np.linalg.LinAlgError:
+        raise InputError(
+            "The scatter matrix is not positive definite: some columns depend on others exactly. "
+            "Drop one of them."
+        ) from None
+    return factor * scale[:, None]
+
+
+def log_determinant(a: Matrix) -> float:
+    """Return log det A of a positive definite matrix.
+
+    Examples
+    --------
+    >>> round(log_determinant(np.diag([1e-8, 1e8])), 12)
+    0.0
+    """
+    return 2.0 * float(np.sum(np.log(np.diagonal(cholesky_factor(a)))))
+
+
+def unit_determinant(a: Matrix) -> Matrix:
+    """Return A / det(A)^(1/p), the shape of a scatter.
+
+    Examples
+    --------
+    >>> unit_determinant(np.diag([1.0, 4.0]))
+    array([[0.5, 0. ],
+           [0. , 2. ]])
+    """
+    return a * math.exp(-log_determinant(a) / a.shape[0])
+
+
+def squared_distances(x: Matrix, location: Vector, scatter: Matrix) -> Vector:
+    """Return the squared Mahalanobis distance of every row.
+
+    Examples
+    --------
+    >>> squared_distances(np.array([[2.0, 0.0], [0.0, 1.0]]), np.zeros(2), np.diag([4.0, 1.0]))
+    array([1., 1.])
+    """
+    whitened = solve_triangular(
+        cholesky_factor(scatter), (x - location).T, lower=True, check_finite=False
+    )
+    return np.einsum("ji,ji->i", whitened, whitened)
+
+
+def inverse_root(a: Matrix) -> Matrix:
+    """Return the symmetric B with B A B = I.
+
+    Examples
+    --------
+    >>> inverse_root(np.diag([4.0, 1.0]))
+    array([[0.5, 0. ],
+           [0. , 1. ]])
+    """
+    values, vectors = eigh(symmetrize(a))
+    return (vectors / np.sqrt(values)) @ vectors.T
+
+
+def affine_distance(a: Matrix, b: Matrix) -> float:
+    """Return max |log eigenvalue(A^-1 B)|, which no affine change of the data alters.
+
+    Examples
+    --------
+    >>> round(affine_distance(np.eye(2), 1.01 * np.eye(2)), 6)
+    0.00995
+    """
+    factor = cholesky_factor(a)
+    half = solve_triangular(factor, b, lower=True)
+    values = eigh(symmetrize(solve_triangular(factor, half.T, lower=True)), eigvals_only=True)
+    return float(np.max(np.abs(np.log(values)))) if np.all(values > 0) else math.inf
