@@ -1,0 +1,1 @@
+"""Anonymize tables about people in which some stand out."""

@@ -1,0 +1,1 @@
+"""Locations and scatters."""
