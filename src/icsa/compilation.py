@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numba
 from numba.core import event
 
-__all__ = ["kernel"]
+__all__ = ["kernel", "summing_kernel"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -21,10 +21,19 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 def kernel(function: _Function) -> _Function:
     """Compile a numerical function with numba: cached on disk, free of the interpreter lock.
 
-    The cache lies beside the module; where that folder is read-only, in the user's cache folder; and where that is
+    Products and sums may be fused, which only ever rounds less often. The cache lies beside the module; where that folder is read-only, in the user's cache folder; and where that is
     read-only too, in a private folder for temporary files.
     """
-    options = {"cache": True, "nogil": True, "error_model": "numpy"}
+    return _compiled(function, {"contract"})
+
+
+def summing_kernel(function: _Function) -> _Function:
+    """Compile like `kernel`, and let sums run in several lanes: their terms may be added in another order."""
+    return _compiled(function, {"contract", "reassoc"})
+
+
+def _compiled(function: _Function, fastmath: set[str]) -> _Function:
+    options = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": fastmath}
     try:
         compiled = numba.njit(**options)(function)
     except RuntimeError:  # numba found no folder that it may write to

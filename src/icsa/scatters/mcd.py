@@ -1,0 +1,184 @@
+"""The minimum covariance determinant: mean and covariance of the h rows that lie closest together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from icsa.errors import ExactFitError, InputError
+from icsa.linalg import squared_distances
+from icsa.matrices import Matrix, Vector, column_names
+from icsa.scatters.base import LocationScatter, checked, search_generator
+from icsa.scatters.mcd_factors import chi2_quantile, consistency_factor, small_sample_factor
+from icsa.scatters.mcd_search import Effort, least_determinant_rows
+
+__all__ = ["MinimumCovarianceDeterminant", "mcd"]
+
+# Rows farther out than this quantile of the chi-square law get weight 0.
+_REWEIGHTING_QUANTILE = 0.975
+# A direction in which standardised rows spread less than this is one in which they do not spread at all.
+_FLAT = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class MinimumCovarianceDeterminant(LocationScatter):
+    """An MCD estimate with what it was made from.
+
+    Attributes
+    ----------
+    objective : float
+        Log determinant of the covariance (divisor h - 1, no factor) of the support.
+    support : ndarray of shape (h,)
+        Row numbers of the h rows, ascending.
+    weights : ndarray of shape (n_rows,), bool
+        The rows that the reweighted estimate averages over.
+    raw_location, raw_scatter : ndarray
+        Mean of the support, and its covariance times `raw_consistency` and `raw_correction`.
+    consistency, correction : float
+        The factors in `scatter`: consistency at normal data, and small-sample correction.
+    raw_consistency, raw_correction : float
+        The same for `raw_scatter`.
+    """
+
+    objective: float = np.nan
+    support: npt.NDArray[np.int64] = None  # type: ignore[assignment]
+    weights: npt.NDArray[np.bool_] = None  # type: ignore[assignment]
+    raw_location: Vector = None  # type: ignore[assignment]
+    raw_scatter: Matrix = None  # type: ignore[assignment]
+    consistency: float = 1.0
+    correction: float = 1.0
+    raw_consistency: float = 1.0
+    raw_correction: float = 1.0
+
+
+def mcd(
+    x: object,
+    *,
+    alpha: float = 0.5,
+    reweighted: bool = True,
+    small_sample_correction: bool = True,
+    starts: int | None = None,
+    random_state: object = None,
+) -> MinimumCovarianceDeterminant:
+    """Return the minimum covariance determinant estimate, reweighted by default.
+
+    The raw estimate is the mean and covariance of those h rows whose covariance has the least determinant. The
+    reweighted one is the mean and covariance of all rows within the .975 quantile of the raw distances: as robust, and
+    more precise.
+
+    Parameters
+    ----------
+    x : array-like of shape (n_rows, n_columns)
+        The table, with n_rows > n_columns + 1.
+    alpha : float
+        Share of the rows that the determinant is taken over, from .5 (withstands the most outliers) to 1 (the
+        covariance).
+    reweighted : bool
+        Whether `location` and `scatter` are the reweighted or the raw ones.
+    small_sample_correction : bool
+        Whether scatters are multiplied by the small-sample factor of Pison, Van Aelst and Willems.
+    starts : int, optional
+        Number of random starts of the search; by default enough to find the best-known subset on the reference sets
+        with any seed.
+    random_state : int, bytes, Generator or None
+        Seed of the starts; None is a fixed one, so that the same data give the same scatter.
+
+    Returns
+    -------
+    MinimumCovarianceDeterminant
+
+    Raises
+    ------
+    ExactFitError
+        When h rows lie on one hyperplane, so that the least determinant is 0. The message names its columns.
+
+    References
+    ----------
+    Rousseeuw and Van Driessen (1999), A fast algorithm for the minimum covariance determinant estimator.
+    Hubert, Debruyne and Rousseeuw (2018), Minimum covariance determinant and extensions.
+
+    Examples
+    --------
+    >>> x = np.vstack([np.random.default_rng(1).normal(size=(60, 2)), np.full((9, 2), 50.0)])
+    >>> estimate = mcd(x, alpha=0.75)
+    >>> bool(np.all(np.abs(estimate.location) < 0.5)), int(estimate.weights[60:].sum())
+    (True, 0)
+    """
+    if not 0.5 <= alpha <= 1.0:
+        raise InputError("The MCD's alpha must lie between 0.5 and 1.")
+    matrix = checked(x, "The MCD", more_rows_than_columns_plus=1)
+    n, p = matrix.shape
+    effort = None if starts is None else Effort(starts, max(1, starts // 3), max(1, starts // 8))
+    seed = int(search_generator(random_state).integers(2**63))
+    support = least_determinant_rows(matrix, alpha, seed, effort)
+    raw_consistency = consistency_factor(support.size / n, p)
+    raw_correction = small_sample_factor(n, p, alpha) if small_sample_correction else 1.0
+    raw_location, covariance, objective = _moments(matrix, support, column_names(x))
+    raw_scatter = raw_consistency * raw_correction * covariance
+    distances = squared_distances(matrix, raw_location, raw_scatter)
+    weights = distances < chi2_quantile(_REWEIGHTING_QUANTILE, p)
+    location, scatter = raw_location, raw_scatter
+    consistency, correction = raw_consistency, raw_correction
+    if reweighted:
+        kept = int(weights.sum())
+        location, covariance, _ = _moments(matrix, np.flatnonzero(weights), column_names(x))
+        consistency, correction = consistency_factor(kept / n, p), 1.0
+        if small_sample_correction and kept < n:
+            correction = small_sample_factor(n, p, alpha, "reweighted")
+        scatter = consistency * correction * covariance
+    return MinimumCovarianceDeterminant(
+        location=location,
+        scatter=scatter,
+        objective=objective,
+        support=support,
+        weights=weights,
+        raw_location=raw_location,
+        raw_scatter=raw_scatter,
+        consistency=consistency,
+        correction=correction,
+        raw_consistency=raw_consistency,
+        raw_correction=raw_correction,
+    )
+
+
+def _moments(
+    x: Matrix, rows: npt.NDArray[np.int64], names: list[str]
+) -> tuple[Vector, Matrix, float]:
+    """Return mean, covariance and log det of the covariance of some rows, by QR of the centred rows."""
+    kept = x[rows]
+    location = kept.mean(axis=0)
+    kept -= location
+    scale = np.sqrt(np.einsum("ij,ij->j", kept, kept) / max(rows.size - 1, 1))
+    if np.all(scale > 0):
+        kept /= scale
+        pivots = np.abs(np.diagonal(np.linalg.qr(kept, mode="r"))) / np.sqrt(rows.size - 1)
+        if pivots.size == scale.size and pivots.min() > _FLAT:
+            correlation = kept.T @ kept / (rows.size - 1)
+            covariance = correlation * np.outer(scale, scale)
+            return location, covariance, 2.0 * float(np.sum(np.log(pivots) + np.log(scale)))
+    raise _exact_fit(x, rows, names)
+
+
+def _exact_fit(x: Matrix, rows: npt.NDArray[np.int64], names: list[str]) -> ExactFitError:
+    """Return the error that names the columns whose combination is constant over the rows."""
+    kept = x[rows] - x[rows].mean(axis=0)
+    scale = np.abs(x - np.median(x, axis=0)).max(axis=0)
+    _, _, directions = np.linalg.svd(kept / scale, full_matrices=False)
+    normal = directions[-1]
+    columns = tuple(int(j) for j in np.flatnonzero(np.abs(normal) > 1e-6 * np.abs(normal).max()))
+    offsets = ((x - x[rows].mean(axis=0)) / scale) @ normal
+    on_it = int(np.sum(np.abs(offsets) < _FLAT))
+    listed = ", ".join(repr(names[j]) for j in columns)
+    what = (
+        f"column {listed} has one value in {on_it} of {x.shape[0]} rows"
+        if len(columns) == 1
+        else f"columns {listed} satisfy one linear equation in {on_it} of {x.shape[0]} rows"
+    )
+    return ExactFitError(
+        f"The MCD is singular: {what}, and it must not in more than {rows.size - 1}. "
+        "Drop one of these columns, or use a larger alpha.",
+        columns=columns,
+        rows_on_it=on_it,
+    )

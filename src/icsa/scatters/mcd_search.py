@@ -1,0 +1,241 @@
+"""The search for the h rows whose covariance has the least determinant.
+
+Small tables: random elemental starts (p + 1 rows), one C-step each, the best few C-steps more, the best of those descend to
+where neither a C-step nor a chain of swaps helps. Large tables: the same on a random 1,500 rows, then all rows, where only
+the rows near the border are looked at until it settles.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from icsa.matrices import Matrix, Vector, row_blocks
+from icsa.scatters.mcd_factors import subset_size
+from icsa.scatters.mcd_kernels import (
+    descend,
+    distances,
+    draw_subsets,
+    nearest,
+    subset_moments,
+    whitener,
+)
+
+__all__ = ["Effort", "default_effort", "least_determinant_rows"]
+
+Rows = npt.NDArray[np.int64]
+
+_SMALL = 1500
+# Each round of a large search takes this many times the rows of the one before.
+_GROWTH = 10
+# Rows whose moments are summed at a time, so that they stay in the cache.
+_CHUNK = 4096
+# Swaps of single rows are looked for up to this size; beyond it they change the objective by less than 1e-5.
+_SWAPS_UP_TO = 20_000
+# Rows on each side of the border that may change places.
+_BORDER = 16
+# Far more C-steps than any descent takes.
+_UNTIL_CONVERGED = 10_000
+# Share of the rows, on each side of the border, that are looked at between two passes over all.
+_BAND = 0.05
+# A fall of the log determinant by less than this is rounding.
+_SETTLED = 1e-12
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How wide the search is: starts, how many of them go on, how many are refined by swaps."""
+
+    starts: int
+    promising: int
+    refined: int
+
+
+def default_effort(n: int, p: int) -> Effort:
+    """Return the effort that found the best-known objective on all reference sets, whatever the seed.
+
+    Few columns make starts cheap and local minima many; few rows a column, or many rows, make minima many; many
+    columns make starts dear, and swaps do the work.
+    """
+    if p <= 3:
+        return Effort(300, 100, 32)
+    if n <= 100 and p > 4:
+        return Effort(200, 60, 16)
+    if n > 500:
+        return Effort(100, 40, 16)
+    if p >= 20:
+        return Effort(60, 20, 5)
+    return Effort(100, 30, 8)
+
+
+def least_determinant_rows(x: Matrix, alpha: float, seed: int, effort: Effort | None) -> Rows:
+    """Return the best h rows that the search finds, ascending."""
+    n, p = x.shape
+    h = subset_size(n, p, alpha)
+    if h == n:
+        return np.arange(n)
+    if p == 1:
+        return _shortest_window(x[:, 0], h)
+    xt = _transposed(x)
+    if n <= _SMALL:
+        _, subsets = _search_small(xt, h, seed, effort or default_effort(n, p))
+        return subsets[0]
+    return _search_large(xt, alpha, seed, effort)
+
+
+def _transposed(x: Matrix) -> Matrix:
+    xt = np.empty((x.shape[1], x.shape[0]))
+    for block in row_blocks(x.shape[0], 1024):  # a plain copy of the transpose misses the cache
+        xt[:, block] = x[block].T
+    return xt
+
+
+def _shortest_window(values: Vector, h: int) -> Rows:
+    """Return the h neighbours on the line with the least variance: the exact solution for one column."""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order] - np.median(values)
+    sums = np.concatenate([[0.0], np.cumsum(ordered)])
+    squares = np.concatenate([[0.0], np.cumsum(ordered**2)])
+    spread = (squares[h:] - squares[:-h]) - (sums[h:] - sums[:-h]) ** 2 / h
+    start = int(np.argmin(spread))
+    return np.sort(order[start : start + h])
+
+
+def _search_small(xt: Matrix, h: int, seed: int, effort: Effort) -> tuple[Vector, Rows]:
+    """Return the refined objectives, ascending, with their subsets."""
+    p, n = xt.shape
+    # Further rows stand by for starts that are singular; tied columns may need many of them.
+    for width in (min(h, 2 * p + 2), h):
+        starts = np.empty((effort.starts, width), dtype=np.int64)
+        draw_subsets(n, width, effort.starts, seed, starts)
+        objectives, subsets = _best(*_descend(xt, starts, p + 1, h, 1, 0), effort.promising)
+        if objectives.size:
+            break
+    else:
+        return np.array([-math.inf]), np.arange(h)[None]  # the columns depend on each other
+    objectives, subsets = _best(*_descend(xt, subsets, h, h, 2, 0), effort.refined)
+    border = min(_BORDER, h - 1, n - h)
+    return _best(*_descend(xt, subsets, h, h, _UNTIL_CONVERGED, border), effort.refined)
+
+
+def _descend(
+    xt: Matrix, starts: Rows, start_size: int, h: int, steps: int, border: int
+) -> tuple[Vector, Rows]:
+    objectives = np.empty(starts.shape[0])
+    subsets = np.empty((starts.shape[0], h), dtype=np.int64)
+    descend(xt, starts, start_size, h, steps, border, objectives, subsets)
+    return objectives, subsets
+
+
+def _best(objectives: Vector, subsets: Rows, count: int) -> tuple[Vector, Rows]:
+    """Return the `count` best of the distinct subsets. Equal subsets have equal objectives to the last bit."""
+    order = np.argsort(objectives, kind="stable")
+    ordered = objectives[order]
+    distinct = np.concatenate([[True], ordered[1:] != ordered[:-1]]) & (ordered < math.inf)
+    best = order[np.flatnonzero(distinct)[:count]]
+    return objectives[best], subsets[best]
+
+
+def _search_large(xt: Matrix, alpha: float, seed: int, effort: Effort | None) -> Rows:
+    """Search among a random part of the rows, then settle the best on ten times as many, and so on."""
+    p, n = xt.shape
+    part = min(_SMALL, max(600, 50 * p))
+    sizes = [part]
+    while sizes[-1] * _GROWTH**1.5 < n:
+        sizes.append(sizes[-1] * _GROWTH)
+    shuffled = np.random.default_rng(seed).permutation(n)[: sizes[-1]]
+    table = _columns_of(xt, np.sort(shuffled[:part]))
+    h = subset_size(part, p, alpha)
+    rows = _search_small(table, h, seed, effort or Effort(60, 20, 5))[1][0]
+    fit = _Fit.of(table, rows)
+    for size in sizes[1:]:
+        table = _columns_of(xt, np.sort(shuffled[:size]))
+        fit, _ = _settle(table, fit, subset_size(size, p, alpha), passes=1)
+    h = subset_size(n, p, alpha)
+    rows = _settle(xt, fit, h, passes=_UNTIL_CONVERGED)[1]
+    if n <= _SWAPS_UP_TO:
+        rows = _descend(xt, rows[None], h, h, _UNTIL_CONVERGED, min(_BORDER, n - h))[1][0]
+    return rows
+
+
+def _columns_of(xt: Matrix, rows: Rows) -> Matrix:
+    part = np.empty((xt.shape[0], rows.size))
+    for source, target in zip(xt, part, strict=True):
+        np.take(source, rows, out=target)
+    return part
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """Moments of some rows: how many, their mean and centred cross-products (lower triangle)."""
+
+    size: int
+    mean: Vector
+    cross: Matrix
+
+    @classmethod
+    def of(cls, xt: Matrix, rows: Rows) -> _Fit:
+        p = xt.shape[0]
+        gathered = np.empty((p, _CHUNK))
+        fit = cls(0, np.zeros(p), np.zeros((p, p)))
+        for block in row_blocks(rows.size, _CHUNK):
+            mean, cross = np.empty(p), np.empty((p, p))
+            subset_moments(xt, rows[block], block.stop - block.start, gathered, mean, cross)
+            fit = fit.joined(cls(block.stop - block.start, mean, cross))
+        return fit
+
+    def joined(self, other: _Fit) -> _Fit:
+        """Return the moments of both sets of rows together."""
+        size = self.size + other.size
+        gap = other.mean - self.mean
+        cross = self.cross + other.cross + self.size * other.size / size * np.outer(gap, gap)
+        return _Fit(size, self.mean + other.size / size * gap, cross)
+
+    def whitener(self) -> tuple[Matrix, float]:
+        """Return what whitens the covariance, and its log determinant."""
+        w = np.empty_like(self.cross)
+        return w, whitener(self.cross, self.size, w)
+
+
+def _settle(xt: Matrix, fit: _Fit, h: int, passes: int) -> tuple[_Fit, Rows]:
+    """Take C-steps on all rows until nothing changes; return the last fit and its rows.
+
+    After a pass over all rows only those within a band of ranks around the border can soon change places. C-steps on the
+    band alone, the rows well inside taken as they are, lower the objective too; the next pass over all rows
+    tells whether that is the end.
+    """
+    n = xt.shape[1]
+    squared = np.empty(n)
+    low, high = max(h - 1 - int(_BAND * n), 0), min(h - 1 + int(_BAND * n), n - 1)
+    lowest = math.inf
+    for _ in range(passes):
+        distances(xt, fit.mean, fit.whitener()[0], squared)
+        ordered = np.partition(squared, [low, h - 1, high])
+        core_rows = np.flatnonzero(squared < ordered[low])
+        band_rows = np.flatnonzero((squared >= ordered[low]) & (squared <= ordered[high]))
+        core, band = _Fit.of(xt, core_rows), _columns_of(xt, band_rows)
+        inside = np.flatnonzero(squared[band_rows] <= ordered[h - 1])[: h - core.size]
+        fit = core.joined(_Fit.of(band, inside))
+        objective = fit.whitener()[1]
+        if objective > lowest - _SETTLED:
+            break
+        fit, inside, lowest = _settle_band(band, core, fit, inside)
+    return fit, np.sort(np.concatenate([core_rows, band_rows[inside]]))
+
+
+def _settle_band(band: Matrix, core: _Fit, fit: _Fit, rows: Rows) -> tuple[_Fit, Rows, float]:
+    """Take C-steps among the band's rows, with the core always inside, until the objective stays."""
+    squared, scratch = np.empty(band.shape[1]), np.empty(band.shape[1])
+    w, lowest = fit.whitener()
+    while True:
+        step_rows = np.empty_like(rows)
+        distances(band, fit.mean, w, squared)
+        nearest(squared, rows.size, scratch, step_rows)
+        step = core.joined(_Fit.of(band, step_rows))
+        step_w, objective = step.whitener()
+        if objective > lowest - _SETTLED:
+            return fit, rows, lowest
+        fit, rows, w, lowest = step, step_rows, step_w, objective

@@ -1,0 +1,200 @@
+"""The MCD against R's values, by hand, and on data that mislead its search."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from icsa.errors import ExactFitError, InputError
+from icsa.linalg import affine_distance, squared_distances
+from icsa.scatters.mcd import mcd
+from icsa.scatters.mcd_factors import consistency_factor, small_sample_factor, subset_size
+from tests.conftest import REFERENCE, load_reference
+
+SETS = [
+    "bushfire",
+    "hbk",
+    "iris",
+    "laseri8",
+    "stackloss",
+    "starsCYG",
+    "swiss",
+    "synth_200x5",
+    "synth_60x10",
+    "wdbc30",
+    "wdbc_mean10",
+    "wood",
+]
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.75])
+@pytest.mark.parametrize("name", SETS)
+def test_reaches_the_best_known_objective_with_every_seed(name: str, alpha: float) -> None:
+    x, reference = load_reference(name)
+    best_known = reference[f"MCD{round(100 * alpha)}"]["crit"]
+    for seed in range(10):
+        assert mcd(x, alpha=alpha, random_state=seed).objective <= best_known + 1e-9
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.75])
+@pytest.mark.parametrize("name", SETS)
+def test_agrees_with_robustbase_to_the_last_digits(name: str, alpha: float) -> None:
+    x, reference = load_reference(name)
+    expected = reference[f"MCD{round(100 * alpha)}"]
+    got = mcd(x, alpha=alpha)
+    tolerance = 1e-9 if name.startswith("wdbc") else 1e-10
+    assert got.objective == pytest.approx(expected["crit"], abs=1e-9)
+    np.testing.assert_array_equal(got.support, np.sort(expected["best_0based"]))
+    np.testing.assert_array_equal(got.weights, np.array(expected["raw_weights"], dtype=bool))
+    assert affine_distance(np.array(expected["raw_cov"]), got.raw_scatter) < tolerance
+    assert affine_distance(np.array(expected["cov"]), got.scatter) < tolerance
+    for location, scatter, key in [
+        (got.raw_location, got.raw_scatter, "raw_center"),
+        (got.location, got.scatter, "center"),
+    ]:
+        gap = squared_distances(np.array([expected[key]]), location, scatter)[0]
+        assert np.sqrt(gap) < tolerance
+    np.testing.assert_allclose(
+        [got.raw_consistency, got.raw_correction], expected["raw_cnp2"], rtol=1e-12
+    )
+    np.testing.assert_allclose([got.consistency, got.correction], expected["cnp2"], rtol=1e-12)
+
+
+def test_factors_agree_with_robustbase_on_its_grid() -> None:
+    grid = json.loads((REFERENCE / "mcd_constants.json").read_text(encoding="utf-8"))["constants"]
+    for row in grid:
+        n, p, alpha = row["n"], row["p"], row["alpha"]
+        assert subset_size(n, p, alpha) == row["h"]
+        assert consistency_factor(row["h"] / n, p) == pytest.approx(
+            row["consistency_raw"], rel=1e-12
+        )
+        if not row["simulated_table_used_raw"]:  # R's own simulated table, at n = 20, p = 8 only
+            assert small_sample_factor(n, p, alpha) == pytest.approx(
+                row["small_sample_raw"], rel=1e-12
+            )
+            assert small_sample_factor(n, p, alpha, "reweighted") == pytest.approx(
+                row["small_sample_reweighted"], rel=1e-12
+            )
+
+
+def test_small_sample_factor_stays_positive_and_moderate_at_tiny_n() -> None:
+    for p in range(1, 12):
+        for n in range(p + 2, 3 * p + 4):
+            for alpha in (0.5, 0.51, 0.75, 0.9):
+                for estimate in ("raw", "reweighted"):
+                    assert 0.5 < small_sample_factor(n, p, alpha, estimate) <= 10.0
+
+
+def test_with_all_rows_it_is_the_covariance() -> None:
+    x = np.random.default_rng(0).normal(size=(30, 3))
+    got = mcd(x, alpha=1.0, reweighted=False)
+    np.testing.assert_allclose(got.scatter, np.cov(x.T), rtol=1e-12)
+    assert got.objective == pytest.approx(np.linalg.slogdet(np.cov(x.T))[1], abs=1e-12)
+
+
+def test_one_column_by_hand() -> None:
+    # h = (6 + 1 + 1) // 2 = 4 neighbours: 1, 2, 3, 4 have the least variance, 5/3.
+    x = np.array([[100.0], [1.0], [3.0], [2.0], [4.0], [-70.0]])
+    got = mcd(x, reweighted=False, small_sample_correction=False)
+    np.testing.assert_array_equal(got.support, [1, 2, 3, 4])
+    assert got.location[0] == 2.5
+    assert got.objective == pytest.approx(np.log(5 / 3))
+
+
+def test_three_outliers_in_the_plane_by_hand() -> None:
+    # Nine rows on the 3 x 3 grid and three far away: h = (12 + 2 + 1) // 2 = 7 rows, none of them far away.
+    grid = np.array([[i, j] for i in (-1.0, 0.0, 1.0) for j in (-1.0, 0.0, 1.0)])
+    x = np.vstack([grid, [[90.0, 90.0], [91.0, 90.0], [90.0, 91.0]]])
+    got = mcd(x)
+    assert got.support.size == 7
+    assert got.support.max() < 9
+    np.testing.assert_array_equal(got.weights, np.arange(12) < 9)
+    np.testing.assert_allclose(got.location, 0.0, atol=1e-15)
+    # All nine: sums of squares 6 and 6, no cross-product; covariance 6/8 each, then the two factors.
+    np.testing.assert_allclose(
+        got.scatter, 0.75 * got.consistency * got.correction * np.eye(2), atol=1e-14
+    )
+
+
+@pytest.mark.parametrize(("spread", "shift"), [(0.5, 200.0), (1.0, 6.0), (1.0, 12.0), (2.0, 50.0)])
+def test_escapes_a_cluster_of_35_percent(spread: float, shift: float) -> None:
+    for seed in range(50):
+        x = np.random.default_rng(seed).normal(size=(120, 8))
+        x[:42] = spread * x[:42] + shift
+        got = mcd(x, alpha=0.5)
+        assert not got.weights[:42].any()
+        assert got.weights[42:].mean() > 0.8
+
+
+def test_a_tight_cluster_is_inside_because_that_is_the_least_determinant() -> None:
+    for seed in range(20):
+        x = np.random.default_rng(seed).normal(size=(120, 8))
+        x[:42] = 0.05 * x[:42] + 12.0
+        central = np.argsort(np.linalg.norm(x[42:], axis=1))[:64]
+        assert mcd(x).objective < np.linalg.slogdet(np.cov(x[42:][central].T))[1]
+
+
+@pytest.mark.parametrize("shape", [(2000, 4), (9000, 6)])
+def test_large_tables_settle_where_no_c_step_helps(shape: tuple[int, int]) -> None:
+    x = np.random.default_rng(3).standard_t(3, size=shape)
+    x[: shape[0] // 3] += 15.0
+    got = mcd(x, reweighted=False, small_sample_correction=False)
+    distances = squared_distances(x, got.location, got.scatter)
+    nearest = np.sort(np.argsort(distances)[: got.support.size])
+    np.testing.assert_array_equal(nearest, got.support)
+    assert got.support.min() >= shape[0] // 3
+
+
+def test_result_depends_on_data_and_seed_only() -> None:
+    x = np.random.default_rng(5).normal(size=(60, 5))
+    np.testing.assert_array_equal(mcd(x).scatter, mcd(x).scatter)
+    np.testing.assert_array_equal(
+        mcd(x, random_state=4).support,
+        mcd(x, random_state=4).support,
+    )
+
+
+@pytest.mark.parametrize("scales", [(1e-8, 1.0, 1e8), (1e8, 1e8, 1e8), (1e-8, 1e-8, 1e-8)])
+def test_units_do_not_matter(scales: tuple[float, ...]) -> None:
+    x = np.random.default_rng(6).standard_t(4, size=(80, 3))
+    plain, scaled = mcd(x), mcd(x * scales)
+    np.testing.assert_array_equal(plain.support, scaled.support)
+    assert affine_distance(plain.scatter * np.outer(scales, scales), scaled.scatter) < 1e-12
+
+
+def test_exact_fit_names_the_columns() -> None:
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=(100, 4))
+    x[:70, 3] = x[:70, 0] + 2 * x[:70, 1]
+    with pytest.raises(
+        ExactFitError, match="columns '0', '1', '3' satisfy one linear equation in 70 of 100 rows"
+    ) as caught:
+        mcd(x)
+    assert caught.value.columns == (0, 1, 3)
+    assert caught.value.rows_on_it == 70
+
+
+def test_exact_fit_of_a_mostly_constant_column() -> None:
+    x = np.random.default_rng(8).normal(size=(100, 3))
+    x[:80, 1] = 0.0
+    with pytest.raises(ExactFitError, match="column '1' has one value in 80 of 100 rows"):
+        mcd(x)
+
+
+def test_dependent_columns_are_an_exact_fit() -> None:
+    x = np.random.default_rng(9).normal(size=(50, 3))
+    x = np.column_stack([x, x[:, 0] - x[:, 2]])
+    with pytest.raises(ExactFitError, match="'0', '2', '3' satisfy one linear equation in 50 of 50"):
+        mcd(x)
+
+
+def test_too_few_rows() -> None:
+    with pytest.raises(InputError, match="needs more rows than columns \\+ 1: got 5 rows, 4 columns"):
+        mcd(np.eye(5)[:, :4])
+
+
+def test_alpha_out_of_range() -> None:
+    with pytest.raises(InputError, match="between 0.5 and 1"):
+        mcd(np.eye(5)[:, :2], alpha=0.3)
