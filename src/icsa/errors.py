@@ -5,8 +5,10 @@
     ICSAError
     ├── InputError (ValueError)            the data or an option cannot be used as they are
     │   ├── ExactFitError                  too many rows lie on one hyperplane for a robust scatter
+    │   ├── NotNumericError (TypeError)    a column holds something else than numbers
     │   └── UnknownNameError               no scatter, mask, ... of that name
     └── ConvergenceError (RuntimeError)    an iteration did not reach its fixed point
+    VerbatimColumnWarning (UserWarning)    a column's values will be released as they are
 
 A message says what is wrong, where, the limit and the remedy. It never holds a cell value.
 """
@@ -14,9 +16,18 @@ A message says what is wrong, where, the limit and the remedy. It never holds a 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import partial
 
-__all__ = ["ConvergenceError", "ExactFitError", "ICSAError", "InputError", "UnknownNameError"]
+__all__ = [
+    "ConvergenceError",
+    "ExactFitError",
+    "ICSAError",
+    "InputError",
+    "NotNumericError",
+    "UnknownNameError",
+    "VerbatimColumnWarning",
+]
 
 
 class ICSAError(Exception):
@@ -34,14 +45,61 @@ class ExactFitError(InputError):
     ----------
     columns : tuple of int
         Positions of the columns that make up the hyperplane.
-    rows_on_it : int
-        Number of rows on the hyperplane.
+    names : tuple of str
+        Their names.
+    rows_on_it, n_rows, allowed : int
+        Number of rows on the hyperplane, of all rows, and of rows that may lie on one.
     """
 
-    def __init__(self, message: str, *, columns: tuple[int, ...] = (), rows_on_it: int = 0) -> None:
-        super().__init__(message)
-        self.columns = columns
+    def __init__(
+        self,
+        estimate: str,
+        columns: Sequence[int],
+        names: Sequence[str],
+        *,
+        rows_on_it: int,
+        n_rows: int,
+        allowed: int,
+    ) -> None:
+        self.estimate = estimate
+        self.columns = tuple(columns)
+        self.names = tuple(names)
         self.rows_on_it = rows_on_it
+        self.n_rows = n_rows
+        self.allowed = allowed
+        listed = ", ".join(repr(name) for name in self.names)
+        what = (
+            f"column {listed} has one value in {rows_on_it} of {n_rows} rows"
+            if len(self.names) == 1
+            else f"columns {listed} satisfy one linear equation in {rows_on_it} of {n_rows} rows"
+        )
+        super().__init__(
+            f"{estimate} is singular: {what}, and at most {allowed} may. "
+            "Drop one of these columns, or use a larger alpha."
+        )
+
+    def among(self, columns: Sequence[int], names: Sequence[str]) -> ExactFitError:
+        """Return the same error for a table of which only `columns` (positions) were looked at."""
+        positions = [columns[j] for j in self.columns]
+        return ExactFitError(
+            self.estimate,
+            positions,
+            [names[j] for j in positions],
+            rows_on_it=self.rows_on_it,
+            n_rows=self.n_rows,
+            allowed=self.allowed,
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Survive the way back from another process."""
+        rebuild = partial(
+            ExactFitError, rows_on_it=self.rows_on_it, n_rows=self.n_rows, allowed=self.allowed
+        )
+        return rebuild, (self.estimate, self.columns, self.names)
+
+
+class NotNumericError(InputError, TypeError):
+    """A column holds something else than numbers."""
 
 
 class UnknownNameError(InputError):
@@ -49,10 +107,19 @@ class UnknownNameError(InputError):
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
+        self.parts = (what, name, tuple(names))
         near = difflib.get_close_matches(name, names, n=1, cutoff=0.4)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         super().__init__(f"No {what} {name!r}.{hint} Known: {', '.join(names)}.")
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Survive the way back from another process."""
+        return UnknownNameError, self.parts
+
 
 class ConvergenceError(ICSAError, RuntimeError):
     """An iteration did not reach its fixed point within its limit."""
+
+
+class VerbatimColumnWarning(UserWarning):
+    """A column is a component of its own: permuting releases its values as they are."""

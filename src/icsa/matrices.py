@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from icsa.errors import InputError
+from icsa.errors import InputError, NotNumericError
 
 __all__ = ["Matrix", "Vector", "as_matrix", "column_names", "row_blocks"]
 
@@ -42,7 +42,6 @@ def as_matrix(x: object, *, minimum_rows: int = 1) -> Matrix:
     """
     if hasattr(x, "toarray") and hasattr(x, "nnz"):
         raise InputError("The data are a sparse matrix; dense rows are needed. Use x.toarray().")
-    names = column_names(x)
     table = np.asarray(x)
     if table.ndim != 2:
         remedy = "Reshape your data: x.reshape(-1, 1) makes one column, x.reshape(1, -1) one row."
@@ -61,8 +60,8 @@ def as_matrix(x: object, *, minimum_rows: int = 1) -> Matrix:
             f"The table has {table.shape[0]} row(s), n_samples = {table.shape[0]}; "
             f"a minimum of {minimum_rows} is required."
         )
-    matrix = _to_float(table, names)
-    _reject_non_finite(matrix, names)
+    matrix = _to_float(table, x)
+    _reject_non_finite(matrix, x)
     return matrix
 
 
@@ -77,8 +76,7 @@ def column_names(x: object) -> list[str]:
     columns: Any = getattr(x, "columns", None)
     if columns is not None:
         return [str(name) for name in columns]
-    shape = np.shape(x)  # type: ignore[arg-type]
-    return [str(position) for position in range(shape[1] if len(shape) == 2 else 0)]
+    return [str(position) for position in range(np.asarray(x).shape[1])]
 
 
 def row_blocks(n_rows: int, block: int = _BLOCK_ROWS) -> Iterator[slice]:
@@ -93,19 +91,20 @@ def row_blocks(n_rows: int, block: int = _BLOCK_ROWS) -> Iterator[slice]:
         yield slice(start, min(start + block, n_rows))
 
 
-def _to_float(table: npt.NDArray[Any], names: list[str]) -> Matrix:
+def _to_float(table: npt.NDArray[Any], x: object) -> Matrix:
     if table.dtype.kind in "fiub":
         return np.asarray(table, dtype=np.float64)
     try:
         return np.asarray(table, dtype=np.float64)
     except (TypeError, ValueError):
         pass
-    for position, name in enumerate(names):
+    for position, name in enumerate(column_names(x)):
         bad = [row for row, cell in enumerate(table[:, position]) if not _is_number(cell)]
         if bad:
-            raise InputError(
-                f"Column {name!r}: {len(bad)} of {table.shape[0]} values are not numbers "
-                f"(first in row {bad[0]}). Fix them, or leave the column out."
+            raise NotNumericError(
+                f"Column {name!r}: {len(bad)} of {table.shape[0]} values are not numbers (first in "
+                f"row {bad[0]}): an argument must be a number, or a string that is a number. "
+                "Fix them, or leave the column out."
             ) from None
     raise InputError("The data cannot be read as numbers. Convert every column to float first.")
 
@@ -118,7 +117,7 @@ def _is_number(cell: object) -> bool:
     return True
 
 
-def _reject_non_finite(matrix: Matrix, names: list[str]) -> None:
+def _reject_non_finite(matrix: Matrix, x: object) -> None:
     for block in row_blocks(matrix.shape[0]):
         finite = np.isfinite(matrix[block])
         if finite.all():
@@ -129,6 +128,6 @@ def _reject_non_finite(matrix: Matrix, names: list[str]) -> None:
         # scikit-learn's checks look for the words NaN and inf.
         what = "missing (NaN)" if np.isnan(column[bad]).all() else "not finite (NaN or inf)"
         raise InputError(
-            f"Column {names[position]!r}: {bad.size} of {column.size} values are {what}, "
+            f"Column {column_names(x)[position]!r}: {bad.size} of {column.size} values are {what}, "
             f"first in row {bad[0]}. Remove or fill them."
         )

@@ -1,0 +1,246 @@
+"""Thin scikit-learn classes over the functions of the core."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    OneToOneFeatureMixin,
+    TransformerMixin,
+)
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from icsa.anonymization import masked_copy
+from icsa.errors import InputError
+from icsa.ics import InvariantCoordinates, invariant_coordinates
+from icsa.matrices import Matrix, as_matrix
+from icsa.randomness import as_key
+
+__all__ = ["ICS", "ICSAnonymizer", "SpectralAnonymizer"]
+
+
+class ICS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Invariant coordinate selection: coordinates in which two scatters disagree the most.
+
+    Parameters
+    ----------
+    scatters : pair
+        Names, callables or covariance estimators; see `icsa.scatters.resolve`.
+
+    Attributes
+    ----------
+    eigenvalues_ : ndarray of shape (n_components,)
+        Descending.
+    location_ : ndarray of shape (n_features_in_,)
+        The location that belongs to the first scatter.
+    components_ : ndarray of shape (n_components, n_features_in_)
+        The unmixing matrix W: scores are (X - location_) W'.
+    coordinates_ : InvariantCoordinates
+        The map itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.random.default_rng(0).normal(size=(100, 3))
+    >>> ics = ICS(scatters=("cov", "cov4")).fit(x)
+    >>> ics.transform(x).shape, ics.eigenvalues_.shape
+    ((100, 3), (3,))
+    """
+
+    def __init__(self, scatters: Sequence[object] = ("mcd50", "mcd75")) -> None:
+        self.scatters = scatters
+
+    def fit(self, X: object, y: object = None) -> Self:  # noqa: ARG002, N803
+        """Find the coordinates of the rows of `X`."""
+        _checked_matrix(self, X, reset=True)
+        self.coordinates_ = invariant_coordinates(X, scatters=self.scatters)
+        self.eigenvalues_ = self.coordinates_.eigenvalues
+        self.location_ = self.coordinates_.location
+        self.components_ = self.coordinates_.unmixing
+        return self
+
+    def transform(self, X: object) -> Any:  # noqa: N803
+        """Return the scores of the rows of `X`."""
+        check_is_fitted(self)
+        scores = self.coordinates_.transform(_checked_matrix(self, X, reset=False))
+        return _like(X, scores, list(self.get_feature_names_out()), self)
+
+    def inverse_transform(self, X: object) -> Matrix:  # noqa: N803
+        """Return the rows that have the scores `X`."""
+        check_is_fitted(self)
+        return self.coordinates_.inverse_transform(X)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+
+class _Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """What both anonymizers share: fit finds the coordinates, transform masks them."""
+
+    mask: object
+    decorrelate: bool
+
+    @property
+    def random_state(self) -> object:
+        """What the key of a release comes from."""
+        return self.__dict__["random_state"]
+
+    @random_state.setter
+    def random_state(self, value: object) -> None:
+        # As a Key the bytes show neither in a repr nor in a pickle.
+        is_key = isinstance(value, bytes) and len(value) == 32
+        self.__dict__["random_state"] = as_key(value) if is_key else value
+
+    def _pair(self) -> Sequence[object]:
+        raise NotImplementedError
+
+    def fit(self, X: object, y: object = None) -> Self:  # noqa: ARG002, N803
+        """Find the coordinates of the rows of `X`."""
+        _checked_matrix(self, X, reset=True)
+        self.coordinates_: InvariantCoordinates = invariant_coordinates(X, scatters=self._pair())
+        return self
+
+    def transform(self, X: object) -> Any:  # noqa: N803
+        """Return an anonymized copy of the rows of `X`, of the same kind of table.
+
+        A released row is made of many rows of `X`, so anonymize whole tables: a few rows hide each other badly, and
+        one row alone cannot be hidden at all. A data frame comes back with a new index 0, 1, ....
+        """
+        check_is_fitted(self)
+        matrix = _checked_matrix(self, X, reset=False)
+        if matrix.shape[0] < 2:
+            raise InputError(
+                "One row alone cannot be anonymized: n_samples = 1, a minimum of 2 is required. "
+                "Give the whole table."
+            )
+        released = masked_copy(
+            matrix,
+            self.coordinates_,
+            mask=self.mask,
+            decorrelate=self.decorrelate,
+            random_state=self.random_state,
+        )
+        return _like(X, released, None, self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = self.random_state is None
+        return tags
+
+
+class ICSAnonymizer(_Anonymizer):
+    """Anonymize rows by masking their invariant coordinates (ICSA).
+
+    With robust scatters outliers cannot steer the coordinates, and are hidden.
+
+    Parameters
+    ----------
+    scatters : pair
+        Names, callables or covariance estimators; see `icsa.scatters.resolve`.
+    mask : str or callable
+        "permute", "flip", "rotate", or a function ``(z, *, key)``.
+    decorrelate : bool
+        Whether to take out the chance correlations that the mask leaves between components.
+    random_state : None, int, bytes or Generator
+        None: a fresh secret key for every release, kept nowhere. An int or a Generator makes releases reproducible, for studies
+        and tests, not for a release. 32 bytes are a key.
+
+    Attributes
+    ----------
+    coordinates_ : InvariantCoordinates
+        The map to the coordinates and back. Together with the key it undoes a release.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.random.default_rng(0).normal(size=(100, 3))
+    >>> released = ICSAnonymizer(random_state=1).fit_transform(x)
+    >>> bool(np.allclose(released.mean(axis=0), x.mean(axis=0)))
+    True
+    """
+
+    def __init__(
+        self,
+        scatters: Sequence[object] = ("mcd50", "mcd75"),
+        mask: object = "permute",
+        decorrelate: bool = False,
+        random_state: object = None,
+    ) -> None:
+        self.scatters = scatters
+        self.mask = mask
+        self.decorrelate = decorrelate
+        self.random_state = random_state
+
+    def _pair(self) -> Sequence[object]:
+        return self.scatters
+
+
+class SpectralAnonymizer(_Anonymizer):
+    """Anonymize rows by masking their principal components (spectral anonymization, SA).
+
+    A strong outlier dominates the first component and comes out nearly as it was: see `ICSAnonymizer`.
+
+    Parameters
+    ----------
+    standardize : bool
+        Whether to divide columns by their standard deviations first; without it the result depends on the columns'
+        units.
+    mask, decorrelate, random_state
+        As in `ICSAnonymizer`.
+
+    Attributes
+    ----------
+    coordinates_ : InvariantCoordinates
+        The map to the coordinates and back. Together with the key it undoes a release.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.random.default_rng(0).normal(size=(100, 3))
+    >>> same = ICSAnonymizer(scatters=("identity", "cov"), random_state=1).fit_transform(x)
+    >>> bool(np.array_equal(SpectralAnonymizer(random_state=1).fit_transform(x), same))
+    True
+    """
+
+    def __init__(
+        self,
+        standardize: bool = False,
+        mask: object = "permute",
+        decorrelate: bool = False,
+        random_state: object = None,
+    ) -> None:
+        self.standardize = standardize
+        self.mask = mask
+        self.decorrelate = decorrelate
+        self.random_state = random_state
+
+    def _pair(self) -> Sequence[object]:
+        return ("variances" if self.standardize else "identity", "cov")
+
+
+def _checked_matrix(estimator: BaseEstimator, x: object, *, reset: bool) -> Matrix:
+    """Return `x` as a matrix, and have scikit-learn remember or compare its columns.
+
+    The values are checked here: scikit-learn's own messages quote cells.
+    """
+    matrix = as_matrix(x, minimum_rows=2 if reset else 1)
+    validate_data(estimator, X=x, reset=reset, skip_check_array=True)
+    return matrix
+
+
+def _like(x: object, values: Matrix, names: list[str] | None, estimator: BaseEstimator) -> Any:
+    """Return `values` as the kind of table that `x` is, unless set_output asked for another kind."""
+    if _get_output_config("transform", estimator)["dense"] != "default":
+        return values
+    frame: Any = nw.from_native(x, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return values
+    columns = dict(zip(names or frame.columns, np.asarray(values).T, strict=True))
+    return nw.from_dict(columns, backend=nw.get_native_namespace(frame)).to_native()

@@ -1,0 +1,249 @@
+"""Invariant coordinates: one invertible affine map from a table to its components and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy.linalg import eigh, solve_triangular
+
+from icsa.errors import ExactFitError, InputError
+from icsa.linalg import cholesky_factor, symmetrize
+from icsa.matrices import Matrix, Vector, as_matrix, column_names, row_blocks
+from icsa.scatters import LocationScatter, ResolvedScatter, resolve
+from icsa.subspaces import Subspace, spanned_subspace
+
+__all__ = ["InvariantCoordinates", "invariant_coordinates"]
+
+# Rows are mapped this many at a time, so that they stay in the cache.
+_BLOCK = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class InvariantCoordinates:
+    """An affine map to invariant coordinates, Z = (X - 1T') W', and back, X = Z A' + 1T'.
+
+    Attributes
+    ----------
+    location : ndarray of shape (n_columns,)
+        T, the location that belongs to the first scatter.
+    unmixing : ndarray of shape (n_components, n_columns)
+        W, one component a row: W S1 W' = I and W S2 W' = diag(eigenvalues).
+    mixing : ndarray of shape (n_columns, n_components)
+        A, with W A = I. Its column j is what one unit of component j adds to a row.
+    eigenvalues : ndarray of shape (n_components,)
+        Descending. There are fewer components than columns where columns are constant or depend on others exactly.
+    scatter_names : pair of str
+        Names of the two scatters.
+    constant_columns : tuple of int
+        Columns with one value only; they come back as they are.
+    """
+
+    location: Vector
+    unmixing: Matrix
+    mixing: Matrix
+    eigenvalues: Vector
+    scatter_names: tuple[str, str]
+    constant_columns: tuple[int, ...] = ()
+    # Solving with the triangular factor keeps digits that multiplying by its inverse, `unmixing`, would lose.
+    _project: Matrix | None = field(repr=False, default=None)
+    _factor: Matrix | None = field(repr=False, default=None)
+    _rotation: Matrix = field(repr=False, default_factory=lambda: np.empty((0, 0)))
+
+    @property
+    def verbatim_columns(self) -> tuple[int, ...]:
+        """Columns that are one component each: permuting leaves their values as they are."""
+        lengths = np.linalg.norm(self.mixing, axis=1)
+        largest = np.abs(self.mixing).max(axis=1)
+        return tuple(int(j) for j in np.flatnonzero((largest > (1 - 1e-14) * lengths) & (lengths > 0)))
+
+    def transform(self, x: object) -> Matrix:
+        """Return the scores Z, shape (n_rows, n_components), each component in one piece of memory.
+
+        Examples
+        --------
+        >>> x = np.random.default_rng(0).normal(size=(50, 3))
+        >>> coordinates = invariant_coordinates(x, scatters=("cov", "cov4"))
+        >>> np.cov(coordinates.transform(x).T).round(12) + 0.0
+        array([[1., 0., 0.],
+               [0., 1., 0.],
+               [0., 0., 1.]])
+        """
+        matrix = _of_width(x, self.mixing.shape[0], "columns")
+        scores = np.empty((self.mixing.shape[1], matrix.shape[0]))
+        for rows in row_blocks(matrix.shape[0], _BLOCK):
+            centred = (matrix[rows] - self.location).T
+            if self._project is not None:
+                centred = self._project @ centred
+            if self._factor is not None:
+                centred = solve_triangular(self._factor, centred, lower=True, check_finite=False)
+            np.matmul(self._rotation.T, centred, out=scores[:, rows])
+        return scores.T
+
+    def inverse_transform(self, z: object, *, out: Matrix | None = None) -> Matrix:
+        """Return the table that has these scores, shape (n_rows, n_columns).
+
+        Parameters
+        ----------
+        z : array-like of shape (n_rows, n_components)
+            Scores.
+        out : ndarray of shape (n_rows, n_columns), optional
+            Where to write; it may be `z` itself where there are as many components as columns.
+
+        Examples
+        --------
+        >>> x = np.random.default_rng(0).normal(size=(50, 3))
+        >>> coordinates = invariant_coordinates(x, scatters=("cov", "cov4"))
+        >>> back = coordinates.inverse_transform(coordinates.transform(x))
+        >>> bool(np.allclose(back, x, rtol=0, atol=1e-14))
+        True
+        """
+        scores = _of_width(z, self.mixing.shape[1], "components")
+        if out is None:
+            out = np.empty((scores.shape[0], self.mixing.shape[0]), order="F")
+        for rows in row_blocks(scores.shape[0], _BLOCK):
+            out.T[:, rows] = self.mixing @ scores[rows].T + self.location[:, None]
+        return out
+
+
+def invariant_coordinates(
+    x: object,
+    *,
+    scatters: Sequence[object] = ("mcd50", "mcd75"),
+    random_state: object = None,
+) -> InvariantCoordinates:
+    """Return the invariant coordinates of a table for a pair of scatters.
+
+    The rows are centred by the first scatter's location T and whitened by the first scatter S1; the eigenvectors of
+    the second scatter of the whitened rows turn them into components, those with the largest eigenvalue first. Of the
+    two signs of a component the one is taken that makes the largest weight in its row of W positive, weights counted in units
+    of the columns' spread under S1.
+
+    Parameters
+    ----------
+    x : array-like of shape (n_rows, n_columns)
+        The table. Columns with one value only are kept as they are. Where columns depend on others exactly, the
+        components span the space in which the rows lie, so that the same relations hold for whatever is mapped back.
+    scatters : pair
+        Names, callables or covariance estimators as `icsa.scatters.resolve` takes them; or `LocationScatter` objects that
+        were computed on `x` before, which saves computing one again for every pair that it is part of.
+    random_state : int, bytes, Generator or None
+        Seed of the random starts of scatters that have them; None is a fixed one.
+
+    Returns
+    -------
+    InvariantCoordinates
+
+    References
+    ----------
+    Tyler, Critchley, Duembgen and Oja (2009), Invariant co-ordinate selection.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).normal(size=(100, 3)) * [1.0, 20.0, 300.0]
+    >>> invariant_coordinates(x, scatters=("cov", "cov4")).eigenvalues.round(3)
+    array([1.021, 0.946, 0.843])
+    """
+    matrix = as_matrix(x, minimum_rows=2)
+    pair = _pair(scatters)
+    space = None
+    if not any(isinstance(scatter, LocationScatter) for scatter in pair):
+        space = spanned_subspace(
+            matrix,
+            find_dependent=any(scatter.needs_full_rank for scatter in pair),  # type: ignore[union-attr]
+            orthonormal=not all(scatter.affine_equivariant for scatter in pair),  # type: ignore[union-attr]
+        )
+    try:
+        core = _coordinates(matrix if space is None else space.reduce(matrix), pair, random_state)
+    except ExactFitError as error:
+        columns = range(matrix.shape[1]) if space is None else space.columns
+        raise error.among(columns, column_names(x)) from None
+    return core if space is None else _extended(core, space)
+
+
+_Pair = tuple[ResolvedScatter | LocationScatter, ResolvedScatter | LocationScatter]
+
+
+def _pair(scatters: Sequence[object]) -> _Pair:
+    if isinstance(scatters, str) or not isinstance(scatters, Sequence) or len(scatters) != 2:
+        raise InputError("scatters must be a pair, such as ('mcd50', 'mcd75').")
+    first, second = (s if isinstance(s, LocationScatter) else resolve(s) for s in scatters)
+    return first, second
+
+
+def _coordinates(x: Matrix, pair: _Pair, random_state: object) -> InvariantCoordinates:
+    """Whiten by the first scatter, rotate to the eigenvectors of the second."""
+    first, second = pair
+    s1 = first if isinstance(first, LocationScatter) else first(x, random_state=random_state)
+    # S1 = I needs no whitening, and leaves the digits of spectral anonymization alone.
+    plain = isinstance(first, ResolvedScatter) and first.name == "identity"
+    factor = None if plain else cholesky_factor(s1.scatter)
+    values, vectors = eigh(symmetrize(_second_whitened(x, s1, factor, second, random_state)))
+    values, vectors = values[::-1].copy(), vectors[:, ::-1]
+    unmixing = vectors.T
+    if factor is not None:
+        unmixing = solve_triangular(factor, vectors, lower=True, trans="T").T
+    signs = _signs_of(unmixing * np.sqrt(np.diagonal(s1.scatter)))
+    rotation = vectors * signs
+    return InvariantCoordinates(
+        location=s1.location,
+        unmixing=unmixing * signs[:, None],
+        mixing=rotation if factor is None else factor @ rotation,
+        eigenvalues=values,
+        scatter_names=(getattr(first, "name", "given"), getattr(second, "name", "given")),
+        _factor=factor,
+        _rotation=rotation,
+    )
+
+
+def _second_whitened(
+    x: Matrix,
+    s1: LocationScatter,
+    factor: Matrix | None,
+    second: ResolvedScatter | LocationScatter,
+    random_state: object,
+) -> Matrix:
+    """Return the second scatter in the coordinates that the first one whitens."""
+    if isinstance(second, LocationScatter):
+        if factor is None:
+            return second.scatter
+        half = solve_triangular(factor, second.scatter, lower=True)
+        return np.asarray(solve_triangular(factor, half.T, lower=True))
+    whitened = x - s1.location
+    if factor is not None:
+        whitened = solve_triangular(factor, whitened.T, lower=True, check_finite=False).T
+    try:
+        result = second(np.ascontiguousarray(whitened), random_state=random_state).scatter
+    except ExactFitError:
+        second(x, random_state=random_state)  # fails alike, and names columns that people know
+        raise
+    if second.unit_determinant and factor is not None:
+        # A shape of x has determinant 1 there, not in the whitened coordinates.
+        return result * np.exp(-2.0 * np.mean(np.log(np.diagonal(factor))))
+    return result
+
+
+def _signs_of(weights: Matrix) -> Vector:
+    """Return the sign of each row's largest weight."""
+    largest = np.argmax(np.abs(weights), axis=1)
+    return np.where(weights[np.arange(weights.shape[0]), largest] < 0, -1.0, 1.0)
+
+
+def _extended(core: InvariantCoordinates, space: Subspace) -> InvariantCoordinates:
+    """Return the coordinates of the whole table from those within the space that its rows span."""
+    return replace(
+        core,
+        location=space.origin + space.spread @ core.location,
+        unmixing=core.unmixing @ space.project,
+        mixing=space.spread @ core.mixing,
+        constant_columns=space.constant_columns,
+        _project=space.project,
+    )
+
+
+def _of_width(x: object, width: int, what: str) -> Matrix:
+    matrix = as_matrix(x)
+    if matrix.shape[1] != width:
+        raise InputError(f"Expected {width} {what}, got {matrix.shape[1]}.")
+    return matrix

@@ -1,0 +1,177 @@
+"""The scikit-learn classes: scikit-learn's own checks, frames, secrecy, equalities."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from icsa import ICS, ICSAnonymizer, SpectralAnonymizer
+from icsa.errors import InputError
+from icsa.randomness import as_key
+
+ANONYMIZERS = [ICSAnonymizer(), SpectralAnonymizer()]
+
+# A released row is made of many rows, so what comes out depends on which rows stand beside it, and in which order.
+_MASKING = {
+    "check_methods_subset_invariance": "a released row depends on the other rows",
+    "check_methods_sample_order_invariance": "masks go by row number",
+}
+
+
+def expected_failed_checks(estimator: object) -> dict[str, str]:
+    return {} if isinstance(estimator, ICS) else _MASKING
+
+
+@pytest.mark.filterwarnings("ignore::icsa.errors.VerbatimColumnWarning")
+@parametrize_with_checks(
+    [
+        ICS(scatters=("cov", "cov4")),
+        ICS(),
+        ICSAnonymizer(),
+        ICSAnonymizer(scatters=("hr", "tyler"), mask="rotate", decorrelate=True),
+        SpectralAnonymizer(),
+        SpectralAnonymizer(standardize=True, mask="flip"),
+    ],
+    expected_failed_checks=expected_failed_checks,
+)
+def test_scikit_learn_checks(estimator, check) -> None:
+    check(estimator)
+
+
+@pytest.fixture
+def table() -> np.ndarray:
+    return np.random.default_rng(0).normal(size=(60, 3)) @ np.array([[2, 1, 0], [0, 1, 1], [0, 0, 3]])
+
+
+@pytest.mark.parametrize("mask", ["permute", "flip", "rotate"])
+@pytest.mark.parametrize("decorrelate", [False, True])
+def test_spectral_is_ics_with_identity_and_covariance_to_the_last_bit(
+    table: np.ndarray, mask: str, decorrelate: bool
+) -> None:
+    options = {"mask": mask, "decorrelate": decorrelate, "random_state": 5}
+    spectral = SpectralAnonymizer(**options).fit_transform(table)
+    general = ICSAnonymizer(scatters=("identity", "cov"), **options).fit_transform(table)
+    np.testing.assert_array_equal(spectral, general)
+
+
+def test_standardizing_makes_units_irrelevant(table: np.ndarray) -> None:
+    units = np.array([1e-3, 1.0, 1e4])
+    plain = SpectralAnonymizer(standardize=True, random_state=1).fit_transform(table)
+    scaled = SpectralAnonymizer(standardize=True, random_state=1).fit_transform(table * units)
+    np.testing.assert_allclose(scaled / units, plain, rtol=1e-10)
+    raw = SpectralAnonymizer(random_state=1).fit_transform(table * units)
+    assert not np.allclose(raw / units, plain, rtol=0.01)
+
+
+@pytest.mark.parametrize("anonymizer", ANONYMIZERS)
+def test_without_a_seed_every_release_has_a_key_of_its_own(anonymizer, table: np.ndarray) -> None:
+    fitted = clone(anonymizer).fit(table)
+    assert not np.array_equal(fitted.transform(table), fitted.transform(table))
+
+
+@pytest.mark.parametrize("estimator", [*ANONYMIZERS, ICS()])
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_keep_their_kind_and_names(estimator, frame, table: np.ndarray) -> None:
+    given = frame(dict(zip("abc", table.T, strict=True)))
+    out = clone(estimator).fit_transform(given)
+    assert type(out) is type(given)
+    wanted = ["ics0", "ics1", "ics2"] if isinstance(estimator, ICS) else ["a", "b", "c"]
+    assert list(out.columns) == wanted
+    assert out.shape == given.shape
+
+
+def test_a_frame_gets_a_new_index(table: np.ndarray) -> None:
+    given = pd.DataFrame(table, columns=list("abc"), index=[f"patient {i}" for i in range(60)])
+    out = ICSAnonymizer(random_state=0).fit_transform(given)
+    assert list(out.index) == list(range(60))
+
+
+@pytest.mark.parametrize(("kind", "frame"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
+def test_set_output(kind: str, frame: type, table: np.ndarray) -> None:
+    out = ICSAnonymizer(random_state=0).set_output(transform=kind).fit_transform(table)
+    assert isinstance(out, frame)
+    assert list(out.columns) == ["x0", "x1", "x2"]
+    given = pd.DataFrame(table, columns=list("abc"))
+    out = ICSAnonymizer(random_state=0).set_output(transform=kind).fit_transform(given)
+    assert isinstance(out, frame)
+    assert list(out.columns) == ["a", "b", "c"]
+
+
+def test_pipelines_clones_and_pickles(table: np.ndarray) -> None:
+    pipeline = make_pipeline(StandardScaler(), ICSAnonymizer(random_state=3))
+    out = pipeline.fit_transform(table)
+    np.testing.assert_array_equal(clone(pipeline).fit_transform(table), out)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(pipeline)).transform(table), out)
+    assert list(pipeline.get_feature_names_out()) == ["x0", "x1", "x2"]
+
+
+def test_inverse_transform_is_the_inverse(table: np.ndarray) -> None:
+    ics = ICS().fit(table)
+    np.testing.assert_allclose(ics.inverse_transform(ics.transform(table)), table, atol=1e-12)
+    np.testing.assert_allclose(
+        (table - ics.location_) @ ics.components_.T, ics.transform(table), atol=1e-12
+    )
+    assert np.all(np.diff(ics.eigenvalues_) <= 0)
+
+
+@pytest.mark.parametrize("anonymizer", ANONYMIZERS)
+@pytest.mark.parametrize("as_given", [bytes, as_key])
+def test_a_key_is_neither_shown_nor_pickled(anonymizer, as_given, table: np.ndarray) -> None:
+    secret = bytes(range(65, 97))
+    fitted = clone(anonymizer).set_params(random_state=as_given(secret)).fit(table)
+    for shown in (repr(fitted), str(fitted), fitted._repr_html_(), repr(make_pipeline(fitted))):
+        assert "ABCDEFG" not in shown
+        assert secret.hex() not in shown
+    with pytest.raises(InputError, match="secret"):
+        pickle.dumps(fitted)
+    np.testing.assert_array_equal(
+        fitted.transform(table), clone(fitted).fit_transform(table)
+    )
+
+
+BAD_INPUT = {
+    "missing": (np.array([[1.0, 2.0], [np.nan, 3.0], [4.0, 5.0]]), "Column '0': 1 of 3 values are missing"),
+    "infinite": (np.array([[1.0, np.inf], [2.0, 3.0]]), "Column '1': 1 of 2 values are not finite"),
+    "text": (pd.DataFrame({"age": [1.0, 2.0], "name": ["1", "Ann, HIV+"]}), "Column 'name': 1 of 2 values are not numbers"),
+    "one row": (np.ones((1, 3)), "1 row"),
+    "nothing varies": (np.ones((9, 3)), "No column varies"),
+    "complex": (np.ones((5, 2)) * 1j, "Complex data not supported"),
+    "empty": (np.empty((0, 3)), "0 row"),
+    "no columns": (np.empty((3, 0)), "no columns"),
+    "one dimension": (np.arange(5.0), "1 dimension"),
+}
+
+
+@pytest.mark.parametrize("anonymizer", ANONYMIZERS)
+@pytest.mark.parametrize("case", BAD_INPUT)
+def test_bad_input_gets_one_clear_error_without_cells(anonymizer, case: str) -> None:
+    x, message = BAD_INPUT[case]
+    with pytest.raises(InputError, match=message) as caught:
+        clone(anonymizer).fit(x)
+    assert isinstance(caught.value, ValueError)
+    assert "HIV" not in str(caught.value)
+
+
+def test_sparse_input_is_refused() -> None:
+    from scipy.sparse import csr_array
+
+    with pytest.raises(InputError, match="sparse"):
+        ICSAnonymizer().fit(csr_array(np.eye(4)))
+
+
+def test_too_few_rows_for_the_mcd_names_limit_and_remedy() -> None:
+    with pytest.raises(InputError, match="more rows than columns \\+ 1: got 20 rows, 32 columns"):
+        ICSAnonymizer().fit(np.random.default_rng(0).normal(size=(20, 32)))
+
+
+def test_one_row_alone_is_refused(table: np.ndarray) -> None:
+    with pytest.raises(InputError, match="One row alone"):
+        ICSAnonymizer().fit(table).transform(table[:1])
