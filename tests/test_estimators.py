@@ -19,7 +19,8 @@ from icsa.randomness import as_key
 
 ANONYMIZERS = [ICSAnonymizer(), SpectralAnonymizer()]
 
-# A released row is made of many rows, so what comes out depends on which rows stand beside it, and in which order.
+# A released row is made of many rows, so what comes out depends on which rows stand beside it, and
+# in which order.
 _MASKING = {
     "check_methods_subset_invariance": "a released row depends on the other rows",
     "check_methods_sample_order_invariance": "masks go by row number",
@@ -48,7 +49,9 @@ def test_scikit_learn_checks(estimator, check) -> None:
 
 @pytest.fixture
 def table() -> np.ndarray:
-    return np.random.default_rng(0).normal(size=(60, 3)) @ np.array([[2, 1, 0], [0, 1, 1], [0, 0, 3]])
+    return np.random.default_rng(0).normal(size=(60, 3)) @ np.array(
+        [[2, 1, 0], [0, 1, 1], [0, 0, 3]]
+    )
 
 
 @pytest.mark.parametrize("mask", ["permute", "flip", "rotate"])
@@ -132,15 +135,19 @@ def test_a_key_is_neither_shown_nor_pickled(anonymizer, as_given, table: np.ndar
         assert secret.hex() not in shown
     with pytest.raises(InputError, match="secret"):
         pickle.dumps(fitted)
-    np.testing.assert_array_equal(
-        fitted.transform(table), clone(fitted).fit_transform(table)
-    )
+    np.testing.assert_array_equal(fitted.transform(table), clone(fitted).fit_transform(table))
 
 
 BAD_INPUT = {
-    "missing": (np.array([[1.0, 2.0], [np.nan, 3.0], [4.0, 5.0]]), "Column '0': 1 of 3 values are missing"),
+    "missing": (
+        np.array([[1.0, 2.0], [np.nan, 3.0], [4.0, 5.0]]),
+        "Column '0': 1 of 3 values are missing",
+    ),
     "infinite": (np.array([[1.0, np.inf], [2.0, 3.0]]), "Column '1': 1 of 2 values are not finite"),
-    "text": (pd.DataFrame({"age": [1.0, 2.0], "name": ["1", "Ann, HIV+"]}), "Column 'name': 1 of 2 values are not numbers"),
+    "text": (
+        pd.DataFrame({"age": [1.0, 2.0], "name": ["1", "Ann, HIV+"]}),
+        "Column 'name': 1 of 2 values are not numbers",
+    ),
     "one row": (np.ones((1, 3)), "1 row"),
     "nothing varies": (np.ones((9, 3)), "No column varies"),
     "complex": (np.ones((5, 2)) * 1j, "Complex data not supported"),

@@ -13,9 +13,7 @@ from icsa.errors import ExactFitError, InputError
 from icsa.scatters import LocationScatter, cov, cov4, mcd, resolve
 from tests.conftest import REFERENCE, load_reference
 
-SETS = sorted(
-    path.stem for path in REFERENCE.glob("*.csv") if path.stem != "synth_30x60"
-)
+SETS = sorted(path.stem for path in REFERENCE.glob("*.csv") if path.stem != "synth_30x60")
 NAMES = {
     "cov": "cov",
     "cov4": "cov4",
@@ -48,7 +46,8 @@ def test_eigenvalues_and_components_as_in_r(name: str) -> None:
 
 
 def test_four_rows_by_hand() -> None:
-    # Mean 0, covariance diag(8/3, 2/3). The principal components are the axes themselves, the longer one first.
+    # Mean 0, covariance diag(8/3, 2/3). The principal components are the axes themselves, the
+    # longer one first.
     x = np.array([[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
     got = invariant_coordinates(x, scatters=("identity", "cov"))
     np.testing.assert_allclose(got.eigenvalues, [8 / 3, 2 / 3])
@@ -68,7 +67,9 @@ def _table(seed: int, n: int, p: int, condition: float) -> np.ndarray:
     seed=st.integers(0, 2**32),
     p=st.integers(2, 8),
     condition=st.sampled_from([1.0, 1e3, 1e8]),
-    pair=st.sampled_from([("cov", "cov4"), ("mcd50", "mcd75"), ("hr", "tyler"), ("identity", "cov")]),
+    pair=st.sampled_from(
+        [("cov", "cov4"), ("mcd50", "mcd75"), ("hr", "tyler"), ("identity", "cov")]
+    ),
 )
 def test_inverse_is_exact(seed: int, p: int, condition: float, pair: tuple[str, str]) -> None:
     x = _table(seed, 60, p, condition)
@@ -79,7 +80,9 @@ def test_inverse_is_exact(seed: int, p: int, condition: float, pair: tuple[str, 
 
 
 @given(seed=st.integers(0, 2**32), p=st.integers(2, 6), spread=st.sampled_from([1.0, 1e-8, 1e8]))
-@pytest.mark.parametrize("pair", [("cov", "cov4"), ("mcd50", "mcd75"), ("hr", "cov"), ("mcd50", "hr")])
+@pytest.mark.parametrize(
+    "pair", [("cov", "cov4"), ("mcd50", "mcd75"), ("hr", "cov"), ("mcd50", "hr")]
+)
 def test_scores_do_not_change_with_the_coordinate_system(
     pair: tuple[str, str], seed: int, p: int, spread: float
 ) -> None:
@@ -90,8 +93,12 @@ def test_scores_do_not_change_with_the_coordinate_system(
     first = invariant_coordinates(x, scatters=pair)
     second = invariant_coordinates(x @ a.T + rng.normal(size=p), scatters=pair)
     values = first.eigenvalues
-    np.testing.assert_allclose(second.eigenvalues / second.eigenvalues[0], values / values[0], rtol=1e-6)
-    gaps = np.minimum(-np.diff(values, prepend=np.inf), -np.diff(values, append=-np.inf)) / values[0]
+    np.testing.assert_allclose(
+        second.eigenvalues / second.eigenvalues[0], values / values[0], rtol=1e-6
+    )
+    gaps = (
+        np.minimum(-np.diff(values, prepend=np.inf), -np.diff(values, append=-np.inf)) / values[0]
+    )
     z, w = first.transform(x), second.transform(x @ a.T + 0.0)
     z, w = z - z.mean(axis=0), w - w.mean(axis=0)
     clear = gaps > 1e-3  # components of tied eigenvalues are free to turn
@@ -103,7 +110,9 @@ def test_scores_do_not_change_with_the_coordinate_system(
     np.testing.assert_allclose(w * signs * scale, z, rtol=0, atol=1e-6 * np.abs(z).max())
 
 
-@pytest.mark.parametrize("pair", [("cov", "cov4"), ("mcd50", "mcd75"), ("hr", "tyler"), ("mcd75", "hr")])
+@pytest.mark.parametrize(
+    "pair", [("cov", "cov4"), ("mcd50", "mcd75"), ("hr", "tyler"), ("mcd75", "hr")]
+)
 def test_second_scatter_of_the_whitened_rows_or_of_the_table_gives_the_same(
     pair: tuple[str, str],
 ) -> None:
@@ -138,7 +147,9 @@ def test_ties_do_not_fail() -> None:
     np.testing.assert_allclose(got.inverse_transform(got.transform(x)), x, atol=1e-12)
 
 
-@pytest.mark.parametrize("pair", [("cov", "cov4"), ("mcd50", "mcd75"), ("identity", "mcd50"), ("hr", "tyler")])
+@pytest.mark.parametrize(
+    "pair", [("cov", "cov4"), ("mcd50", "mcd75"), ("identity", "mcd50"), ("hr", "tyler")]
+)
 def test_dependent_columns_stay_dependent(pair: tuple[str, str]) -> None:
     rng = np.random.default_rng(4)
     free = rng.normal(size=(70, 3)) * [1.0, 1e-5, 1e4]
@@ -194,9 +205,13 @@ def test_exact_fit_names_the_frame_s_columns() -> None:
     x = pd.DataFrame(rng.normal(size=(60, 4)), columns=["age", "sbp", "dbp", "pulse"])
     x["constant"] = 1.0
     x.loc[:49, "pulse"] = x.loc[:49, "sbp"] - x.loc[:49, "dbp"]
-    with pytest.raises(ExactFitError, match="'sbp', 'dbp', 'pulse' satisfy one linear equation in 50"):
+    with pytest.raises(
+        ExactFitError, match="'sbp', 'dbp', 'pulse' satisfy one linear equation in 50"
+    ):
         invariant_coordinates(x)
-    with pytest.raises(ExactFitError, match="'sbp', 'dbp', 'pulse' satisfy one linear equation in 50"):
+    with pytest.raises(
+        ExactFitError, match="'sbp', 'dbp', 'pulse' satisfy one linear equation in 50"
+    ):
         invariant_coordinates(x, scatters=("cov", "mcd75"))
 
 
@@ -207,8 +222,14 @@ def test_exact_fit_names_the_frame_s_columns() -> None:
         (lambda x: invariant_coordinates(x, scatters="cov"), "must be a pair"),
         (lambda x: invariant_coordinates(x, scatters=("cov",)), "must be a pair"),
         (lambda x: invariant_coordinates(x, scatters=("cov", 4)), "must be a name, a callable"),
-        (lambda x: invariant_coordinates(x, scatters=("cov", lambda m: 3)), "must return a LocationScatter"),
-        (lambda x: invariant_coordinates(x[:3]), "needs more rows than columns \\+ 1: got 3 rows, 3"),
+        (
+            lambda x: invariant_coordinates(x, scatters=("cov", lambda m: 3)),
+            "must return a LocationScatter",
+        ),
+        (
+            lambda x: invariant_coordinates(x[:3]),
+            "needs more rows than columns \\+ 1: got 3 rows, 3",
+        ),
         (lambda x: invariant_coordinates(x).transform(x[:, :2]), "Expected 3 columns, got 2"),
         (lambda x: invariant_coordinates(x * 0), "No column varies"),
     ],

@@ -27,8 +27,9 @@ def anonymize_matrix(
 ) -> Matrix:
     """Return an anonymized copy of a numeric matrix (ICSA).
 
-    Every row is mapped to its invariant coordinates, each coordinate is masked on its own, and the masked rows are mapped
-    back. With ``scatters=("identity", "cov")`` this is spectral anonymization.
+    Every row is mapped to its invariant coordinates, each coordinate is masked on its own, and the
+    masked rows are mapped back. With ``scatters=("identity", "cov")`` this is spectral
+    anonymization.
 
     Parameters
     ----------
@@ -41,8 +42,8 @@ def anonymize_matrix(
     decorrelate : bool
         Whether to take out the chance correlations that the mask leaves between components.
     random_state : None, int, bytes or Generator
-        None draws a fresh secret key, which is not kept: nobody can undo the release. Anything else makes the
-        release reproducible, so is for studies and tests; see `icsa.randomness.as_key`.
+        None draws a fresh secret key, which is not kept: nobody can undo the release. Anything else
+        makes the release reproducible, so is for studies and tests; see `icsa.randomness.as_key`.
     threads : int
         How many components to mask at a time. The result is the same.
 
@@ -52,7 +53,8 @@ def anonymize_matrix(
 
     References
     ----------
-    Perkonoja and Virta (2026), Data anonymization in the presence of outliers via invariant coordinate selection.
+    Perkonoja and Virta (2026), Data anonymization in the presence of outliers via invariant
+    coordinate selection.
 
     Examples
     --------
@@ -123,7 +125,7 @@ def _warn_of_verbatim_columns(coordinates: InvariantCoordinates, mask: object) -
     listed = ", ".join(str(j) for j in coordinates.verbatim_columns)
     warnings.warn(
         f"Column(s) {listed}: each is one component on its own, so the release holds its values as "
-        "they are, only in another order. Add columns that are related to it, or use mask='rotate'.",
+        "they are, only in another order. Add columns related to it, or use mask='rotate'.",
         VerbatimColumnWarning,
         stacklevel=3,
     )

@@ -1,4 +1,4 @@
-"""How kernels are compiled: one decorator, a cache that always has a home, one line when it is cold."""
+"""How kernels are compiled: a decorator, a cache that has a home, one line when it is cold."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 def kernel(function: _Function) -> _Function:
     """Compile a numerical function with numba: cached on disk, free of the interpreter lock.
 
-    Products and sums may be fused, which only ever rounds less often. The cache lies beside the module; where that folder is read-only, in the user's cache folder; and where that is
-    read-only too, in a private folder for temporary files.
+    Products and sums may be fused, which only ever rounds less often. The cache lies beside the
+    module; where that folder is read-only, in the user's cache folder; and where that is read-only
+    too, in a private folder for temporary files.
     """
     return _compiled(function, {"contract"})
 
 
 def summing_kernel(function: _Function) -> _Function:
-    """Compile like `kernel`, and let sums run in several lanes: their terms may be added in another order."""
+    """Compile like `kernel`, and let the terms of sums be added in another order, in lanes."""
     return _compiled(function, {"contract", "reassoc"})
 
 
@@ -60,7 +61,7 @@ def _private_temporary_folder() -> str:
     return str(folder) if private and owned else ""
 
 
-class _Notice(event.Listener):
+class _Notice(event.Listener):  # type: ignore[misc]
     """Say once, on standard error, that kernels are being compiled."""
 
     def __init__(self) -> None:

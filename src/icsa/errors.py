@@ -75,7 +75,7 @@ class ExactFitError(InputError):
         )
         super().__init__(
             f"{estimate} is singular: {what}, and at most {allowed} may. "
-            "Drop one of these columns, or use a larger alpha."
+            "Drop one of these columns, or use scatters that allow more."
         )
 
     def among(self, columns: Sequence[int], names: Sequence[str]) -> ExactFitError:

@@ -25,7 +25,7 @@ from icsa.randomness import as_key
 __all__ = ["ICS", "ICSAnonymizer", "SpectralAnonymizer"]
 
 
-class ICS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ICS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Invariant coordinate selection: coordinates in which two scatters disagree the most.
 
     Parameters
@@ -81,7 +81,7 @@ class ICS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         return int(self.components_.shape[0])
 
 
-class _Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class _Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """What both anonymizers share: fit finds the coordinates, transform masks them."""
 
     mask: object
@@ -110,8 +110,9 @@ class _Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
     def transform(self, X: object) -> Any:  # noqa: N803
         """Return an anonymized copy of the rows of `X`, of the same kind of table.
 
-        A released row is made of many rows of `X`, so anonymize whole tables: a few rows hide each other badly, and
-        one row alone cannot be hidden at all. A data frame comes back with a new index 0, 1, ....
+        A released row is made of many rows of `X`, so anonymize whole tables: a few rows hide each
+        other badly, and one row alone cannot be hidden at all. A data frame comes back with a new
+        index 0, 1, ....
         """
         check_is_fitted(self)
         matrix = _checked_matrix(self, X, reset=False)
@@ -149,8 +150,8 @@ class ICSAnonymizer(_Anonymizer):
     decorrelate : bool
         Whether to take out the chance correlations that the mask leaves between components.
     random_state : None, int, bytes or Generator
-        None: a fresh secret key for every release, kept nowhere. An int or a Generator makes releases reproducible, for studies
-        and tests, not for a release. 32 bytes are a key.
+        None: a fresh secret key for every release, kept nowhere. An int or a Generator makes
+        releases reproducible, for studies and tests, not for a release. 32 bytes are a key.
 
     Attributes
     ----------
@@ -185,13 +186,14 @@ class ICSAnonymizer(_Anonymizer):
 class SpectralAnonymizer(_Anonymizer):
     """Anonymize rows by masking their principal components (spectral anonymization, SA).
 
-    A strong outlier dominates the first component and comes out nearly as it was: see `ICSAnonymizer`.
+    A strong outlier dominates the first component and comes out nearly as it was: see
+    `ICSAnonymizer`.
 
     Parameters
     ----------
     standardize : bool
-        Whether to divide columns by their standard deviations first; without it the result depends on the columns'
-        units.
+        Whether to divide columns by their standard deviations first; without it the result depends
+        on the columns' units.
     mask, decorrelate, random_state
         As in `ICSAnonymizer`.
 
@@ -236,7 +238,7 @@ def _checked_matrix(estimator: BaseEstimator, x: object, *, reset: bool) -> Matr
 
 
 def _like(x: object, values: Matrix, names: list[str] | None, estimator: BaseEstimator) -> Any:
-    """Return `values` as the kind of table that `x` is, unless set_output asked for another kind."""
+    """Return `values` as the kind of table that `x` is, unless set_output asked otherwise."""
     if _get_output_config("transform", estimator)["dense"] != "default":
         return values
     frame: Any = nw.from_native(x, eager_only=True, pass_through=True)

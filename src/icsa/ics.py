@@ -33,7 +33,8 @@ class InvariantCoordinates:
     mixing : ndarray of shape (n_columns, n_components)
         A, with W A = I. Its column j is what one unit of component j adds to a row.
     eigenvalues : ndarray of shape (n_components,)
-        Descending. There are fewer components than columns where columns are constant or depend on others exactly.
+        Descending. There are fewer components than columns where columns are constant or depend on
+        others exactly.
     scatter_names : pair of str
         Names of the two scatters.
     constant_columns : tuple of int
@@ -46,7 +47,8 @@ class InvariantCoordinates:
     eigenvalues: Vector
     scatter_names: tuple[str, str]
     constant_columns: tuple[int, ...] = ()
-    # Solving with the triangular factor keeps digits that multiplying by its inverse, `unmixing`, would lose.
+    # Solving with the triangular factor keeps digits that multiplying by its inverse, `unmixing`,
+    # would lose.
     _project: Matrix | None = field(repr=False, default=None)
     _factor: Matrix | None = field(repr=False, default=None)
     _rotation: Matrix = field(repr=False, default_factory=lambda: np.empty((0, 0)))
@@ -56,7 +58,9 @@ class InvariantCoordinates:
         """Columns that are one component each: permuting leaves their values as they are."""
         lengths = np.linalg.norm(self.mixing, axis=1)
         largest = np.abs(self.mixing).max(axis=1)
-        return tuple(int(j) for j in np.flatnonzero((largest > (1 - 1e-14) * lengths) & (lengths > 0)))
+        return tuple(
+            int(j) for j in np.flatnonzero((largest > (1 - 1e-14) * lengths) & (lengths > 0))
+        )
 
     def transform(self, x: object) -> Matrix:
         """Return the scores Z, shape (n_rows, n_components), each component in one piece of memory.
@@ -115,19 +119,22 @@ def invariant_coordinates(
 ) -> InvariantCoordinates:
     """Return the invariant coordinates of a table for a pair of scatters.
 
-    The rows are centred by the first scatter's location T and whitened by the first scatter S1; the eigenvectors of
-    the second scatter of the whitened rows turn them into components, those with the largest eigenvalue first. Of the
-    two signs of a component the one is taken that makes the largest weight in its row of W positive, weights counted in units
-    of the columns' spread under S1.
+    The rows are centred by the first scatter's location T and whitened by the first scatter S1; the
+    eigenvectors of the second scatter of the whitened rows turn them into components, those with
+    the largest eigenvalue first. Of the two signs of a component the one is taken that makes the
+    largest weight in its row of W positive, weights counted in units of the columns' spread under
+    S1.
 
     Parameters
     ----------
     x : array-like of shape (n_rows, n_columns)
-        The table. Columns with one value only are kept as they are. Where columns depend on others exactly, the
-        components span the space in which the rows lie, so that the same relations hold for whatever is mapped back.
+        The table. Columns with one value only are kept as they are. Where columns depend on others
+        exactly, the components span the space in which the rows lie, so that the same relations
+        hold for whatever is mapped back.
     scatters : pair
-        Names, callables or covariance estimators as `icsa.scatters.resolve` takes them; or `LocationScatter` objects that
-        were computed on `x` before, which saves computing one again for every pair that it is part of.
+        Names, callables or covariance estimators as `icsa.scatters.resolve` takes them; or
+        `LocationScatter` objects that were computed on `x` before, which saves computing one again
+        for every pair that it is part of.
     random_state : int, bytes, Generator or None
         Seed of the random starts of scatters that have them; None is a fixed one.
 
@@ -220,7 +227,7 @@ def _second_whitened(
         raise
     if second.unit_determinant and factor is not None:
         # A shape of x has determinant 1 there, not in the whitened coordinates.
-        return result * np.exp(-2.0 * np.mean(np.log(np.diagonal(factor))))
+        return np.asarray(result * np.exp(-2.0 * np.mean(np.log(np.diagonal(factor)))))
     return result
 
 

@@ -1,8 +1,8 @@
 """Factors, roots and ranks of symmetric matrices, at any scale of the columns.
 
-A table may hold columns in units from 1e-8 to 1e8. Every routine here first divides rows and columns by
-the square roots of the diagonal (equilibration), so that only correlation, not the choice of units, can
-make a matrix look singular.
+A table may hold columns in units from 1e-8 to 1e8. Every routine here first divides rows and
+columns by the square roots of the diagonal (equilibration), so that only correlation, not the
+choice of units, can make a matrix look singular.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def squared_distances(x: Matrix, location: Vector, scatter: Matrix) -> Vector:
     whitened = solve_triangular(
         cholesky_factor(scatter), (x - location).T, lower=True, check_finite=False
     )
-    return np.einsum("ji,ji->i", whitened, whitened)
+    return np.asarray(np.einsum("ji,ji->i", whitened, whitened))
 
 
 def inverse_root(a: Matrix) -> Matrix:
@@ -112,7 +112,7 @@ def inverse_root(a: Matrix) -> Matrix:
            [0. , 1. ]])
     """
     values, vectors = eigh(symmetrize(a))
-    return (vectors / np.sqrt(values)) @ vectors.T
+    return np.asarray((vectors / np.sqrt(values)) @ vectors.T)
 
 
 def affine_distance(a: Matrix, b: Matrix) -> float:

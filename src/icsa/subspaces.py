@@ -12,8 +12,9 @@ from icsa.matrices import Matrix, Vector, row_blocks
 
 __all__ = ["Subspace", "spanned_subspace"]
 
-# Standardised columns whose pivot falls below this share of the largest depend on others: rounding leaves 1e-16 times
-# mean over standard deviation, a relation that holds only to the printed digits leaves far more.
+# Standardised columns whose pivot falls below this share of the largest depend on others: rounding
+# leaves 1e-16 times mean over standard deviation, a relation that holds only to the printed digits
+# leaves far more.
 _DEPENDENT = 1e-11
 # Above this eigenvalue of the correlation matrix no pivot can be that small.
 _CLEARLY_INDEPENDENT = 1e-9
@@ -53,11 +54,13 @@ def spanned_subspace(x: Matrix, *, find_dependent: bool, orthonormal: bool) -> S
     find_dependent : bool
         Whether to look for columns that others determine, or for constant ones only.
     orthonormal : bool
-        Whether the subspace gets an orthonormal basis, which keeps lengths, or else its independent columns as coordinates.
+        Whether the subspace gets an orthonormal basis, which keeps lengths, or else its independent
+        columns as coordinates.
 
     Examples
     --------
-    >>> x = np.array([[1.0, 2.0, 3.0, 7.0], [2.0, 0.0, 2.0, 7.0], [0.0, 5.0, 5.0, 7.0], [1.0, 1.0, 2.0, 7.0]])
+    >>> x = np.array([[1.0, 2.0, 3.0, 7.0], [2.0, 0.0, 2.0, 7.0], [0.0, 5.0, 5.0, 7.0], [1.0, 1.0,
+    2.0, 7.0]])
     >>> space = spanned_subspace(x, find_dependent=True, orthonormal=False)
     >>> len(space.columns), space.constant_columns
     (2, (3,))
@@ -88,8 +91,8 @@ def spanned_subspace(x: Matrix, *, find_dependent: bool, orthonormal: bool) -> S
     return Subspace(origin, project, spread, tuple(int(j) for j in columns), constant)
 
 
-def _independent(x: Matrix, varying: np.ndarray) -> tuple[np.ndarray, Matrix, Vector]:  # type: ignore[type-arg]
-    """Return the independent columns, the weights that make all varying ones of them, and the means."""
+def _independent(x: Matrix, varying: np.ndarray) -> tuple[np.ndarray, Matrix, Vector]:
+    """Return the independent columns, the weights that make all of them, and the means."""
     means, deviations, correlation = _correlation(x, varying)
     everything = (varying, np.eye(varying.size), means)
     if np.linalg.eigvalsh(correlation)[0] > _CLEARLY_INDEPENDENT:
@@ -110,7 +113,7 @@ def _independent(x: Matrix, varying: np.ndarray) -> tuple[np.ndarray, Matrix, Ve
     return varying[leading], weights, means
 
 
-def _correlation(x: Matrix, columns: np.ndarray) -> tuple[Vector, Vector, Matrix]:  # type: ignore[type-arg]
+def _correlation(x: Matrix, columns: np.ndarray) -> tuple[Vector, Vector, Matrix]:
     """Return means, standard deviations and correlations, by blocks of rows."""
     means = x[:, columns].mean(axis=0) if columns.size < x.shape[1] else x.mean(axis=0)
     cross = np.zeros((columns.size, columns.size))

@@ -104,7 +104,8 @@ def test_one_column_by_hand() -> None:
 
 
 def test_three_outliers_in_the_plane_by_hand() -> None:
-    # Nine rows on the 3 x 3 grid and three far away: h = (12 + 2 + 1) // 2 = 7 rows, none of them far away.
+    # Nine rows on the 3 x 3 grid and three far away: h = (12 + 2 + 1) // 2 = 7 rows, none of them
+    # far away.
     grid = np.array([[i, j] for i in (-1.0, 0.0, 1.0) for j in (-1.0, 0.0, 1.0)])
     x = np.vstack([grid, [[90.0, 90.0], [91.0, 90.0], [90.0, 91.0]]])
     got = mcd(x)
@@ -112,7 +113,8 @@ def test_three_outliers_in_the_plane_by_hand() -> None:
     assert got.support.max() < 9
     np.testing.assert_array_equal(got.weights, np.arange(12) < 9)
     np.testing.assert_allclose(got.location, 0.0, atol=1e-15)
-    # All nine: sums of squares 6 and 6, no cross-product; covariance 6/8 each, then the two factors.
+    # All nine: sums of squares 6 and 6, no cross-product; covariance 6/8 each, then the two
+    # factors.
     np.testing.assert_allclose(
         got.scatter, 0.75 * got.consistency * got.correction * np.eye(2), atol=1e-14
     )
@@ -186,15 +188,19 @@ def test_exact_fit_of_a_mostly_constant_column() -> None:
 def test_dependent_columns_are_an_exact_fit() -> None:
     x = np.random.default_rng(9).normal(size=(50, 3))
     x = np.column_stack([x, x[:, 0] - x[:, 2]])
-    with pytest.raises(ExactFitError, match="'0', '2', '3' satisfy one linear equation in 50 of 50"):
+    with pytest.raises(
+        ExactFitError, match="'0', '2', '3' satisfy one linear equation in 50 of 50"
+    ):
         mcd(x)
 
 
 def test_too_few_rows() -> None:
-    with pytest.raises(InputError, match="needs more rows than columns \\+ 1: got 5 rows, 4 columns"):
+    with pytest.raises(
+        InputError, match="needs more rows than columns \\+ 1: got 5 rows, 4 columns"
+    ):
         mcd(np.eye(5)[:, :4])
 
 
 def test_alpha_out_of_range() -> None:
-    with pytest.raises(InputError, match="between 0.5 and 1"):
+    with pytest.raises(InputError, match=r"between 0\.5 and 1"):
         mcd(np.eye(5)[:, :2], alpha=0.3)

@@ -1,7 +1,8 @@
 """Locations and scatters: functions of a table whose rows are people.
 
-Every scatter takes a float64 matrix and returns a frozen `LocationScatter`. `resolve` finds one by name; the functions
-themselves take parameters: ``mcd(x, alpha=0.6)``. They are imported when first used.
+Every scatter takes a float64 matrix and returns a frozen `LocationScatter`. `resolve` finds one by
+name; the functions themselves take parameters: ``mcd(x, alpha=0.6)``. They are imported when first
+used.
 """
 
 from __future__ import annotations

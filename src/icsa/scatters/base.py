@@ -26,8 +26,8 @@ class LocationScatter:
     iterations : int
         Steps that were taken; 0 for a closed form.
     converged : bool
-        Whether the defining equations hold to the tolerance. An iteration that did not get there raises instead of
-        returning.
+        Whether the defining equations hold to the tolerance. An iteration that did not get there
+        raises instead of returning.
     """
 
     location: Vector
@@ -36,6 +36,7 @@ class LocationScatter:
     converged: bool = True
 
     def __post_init__(self) -> None:
+        """Make the arrays read-only."""
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, np.ndarray):
@@ -69,7 +70,7 @@ def checked(x: object, name: str, *, more_rows_than_columns_plus: int = 0) -> Ma
 
 
 def search_generator(random_state: object) -> np.random.Generator:
-    """Return the generator of random starts: fixed for None, so that equal data give equal scatters."""
+    """Return the generator of random starts; for None a fixed one: equal data, equal scatters."""
     if random_state is None:
         return np.random.default_rng(0)
     if isinstance(random_state, np.random.Generator | np.random.RandomState):

@@ -1,4 +1,4 @@
-"""The minimum covariance determinant: mean and covariance of the h rows that lie closest together."""
+"""The minimum covariance determinant: mean and covariance of the h most concentrated rows."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from icsa.linalg import squared_distances
 from icsa.matrices import Matrix, Vector, column_names
 from icsa.scatters.base import LocationScatter, checked, search_generator
 from icsa.scatters.mcd_factors import chi2_quantile, consistency_factor, small_sample_factor
+from icsa.scatters.mcd_kernels import Rows
 from icsa.scatters.mcd_search import Effort, least_determinant_rows
 
 __all__ = ["MinimumCovarianceDeterminant", "mcd"]
 
 # Rows farther out than this quantile of the chi-square law get weight 0.
 _REWEIGHTING_QUANTILE = 0.975
-# A direction in which standardised rows spread less than this is one in which they do not spread at all.
+# A direction in which standardised rows spread less than this is one in which they do not spread at
+# all.
 _FLAT = 1e-7
 
 
@@ -43,7 +45,7 @@ class MinimumCovarianceDeterminant(LocationScatter):
     """
 
     objective: float = np.nan
-    support: npt.NDArray[np.int64] = None  # type: ignore[assignment]
+    support: Rows = None  # type: ignore[assignment]
     weights: npt.NDArray[np.bool_] = None  # type: ignore[assignment]
     raw_location: Vector = None  # type: ignore[assignment]
     raw_scatter: Matrix = None  # type: ignore[assignment]
@@ -64,24 +66,24 @@ def mcd(
 ) -> MinimumCovarianceDeterminant:
     """Return the minimum covariance determinant estimate, reweighted by default.
 
-    The raw estimate is the mean and covariance of those h rows whose covariance has the least determinant. The
-    reweighted one is the mean and covariance of all rows within the .975 quantile of the raw distances: as robust, and
-    more precise.
+    The raw estimate is the mean and covariance of those h rows whose covariance has the least
+    determinant. The reweighted one is the mean and covariance of all rows within the .975 quantile
+    of the raw distances: as robust, and more precise.
 
     Parameters
     ----------
     x : array-like of shape (n_rows, n_columns)
         The table, with n_rows > n_columns + 1.
     alpha : float
-        Share of the rows that the determinant is taken over, from .5 (withstands the most outliers) to 1 (the
-        covariance).
+        Share of the rows that the determinant is taken over, from .5 (withstands the most outliers)
+        to 1 (the covariance).
     reweighted : bool
         Whether `location` and `scatter` are the reweighted or the raw ones.
     small_sample_correction : bool
         Whether scatters are multiplied by the small-sample factor of Pison, Van Aelst and Willems.
     starts : int, optional
-        Number of random starts of the search; by default enough to find the best-known subset on the reference sets
-        with any seed.
+        Number of random starts of the search; by default enough to find the best-known subset on
+        the reference sets with any seed.
     random_state : int, bytes, Generator or None
         Seed of the starts; None is a fixed one, so that the same data give the same scatter.
 
@@ -92,12 +94,13 @@ def mcd(
     Raises
     ------
     ExactFitError
-        When h rows lie on one hyperplane, so that the least determinant is 0. The message names its columns.
+        When h rows lie on one hyperplane, so that the least determinant is 0. The message names its
+        columns.
 
     References
     ----------
-    Rousseeuw and Van Driessen (1999), A fast algorithm for the minimum covariance determinant estimator.
-    Hubert, Debruyne and Rousseeuw (2018), Minimum covariance determinant and extensions.
+    Rousseeuw and Van Driessen (1999), A fast algorithm for the minimum covariance determinant
+    estimator. Hubert, Debruyne and Rousseeuw (2018), Minimum covariance determinant and extensions.
 
     Examples
     --------
@@ -143,10 +146,8 @@ def mcd(
     )
 
 
-def _moments(
-    x: Matrix, rows: npt.NDArray[np.int64], names: list[str]
-) -> tuple[Vector, Matrix, float]:
-    """Return mean, covariance and log det of the covariance of some rows, by QR of the centred rows."""
+def _moments(x: Matrix, rows: Rows, names: list[str]) -> tuple[Vector, Matrix, float]:
+    """Return mean, covariance and its log determinant of some rows, by QR of the centred rows."""
     kept = x[rows]
     location = kept.mean(axis=0)
     kept -= location
@@ -161,7 +162,7 @@ def _moments(
     raise _exact_fit(x, rows, names)
 
 
-def _exact_fit(x: Matrix, rows: npt.NDArray[np.int64], names: list[str]) -> ExactFitError:
+def _exact_fit(x: Matrix, rows: Rows, names: list[str]) -> ExactFitError:
     """Return the error that names the columns whose combination is constant over the rows."""
     kept = x[rows] - x[rows].mean(axis=0)
     scale = np.abs(x - np.median(x, axis=0)).max(axis=0)
@@ -170,15 +171,11 @@ def _exact_fit(x: Matrix, rows: npt.NDArray[np.int64], names: list[str]) -> Exac
     columns = tuple(int(j) for j in np.flatnonzero(np.abs(normal) > 1e-6 * np.abs(normal).max()))
     offsets = ((x - x[rows].mean(axis=0)) / scale) @ normal
     on_it = int(np.sum(np.abs(offsets) < _FLAT))
-    listed = ", ".join(repr(names[j]) for j in columns)
-    what = (
-        f"column {listed} has one value in {on_it} of {x.shape[0]} rows"
-        if len(columns) == 1
-        else f"columns {listed} satisfy one linear equation in {on_it} of {x.shape[0]} rows"
-    )
     return ExactFitError(
-        f"The MCD is singular: {what}, and it must not in more than {rows.size - 1}. "
-        "Drop one of these columns, or use a larger alpha.",
-        columns=columns,
+        "The MCD",
+        columns,
+        [names[j] for j in columns],
         rows_on_it=on_it,
+        n_rows=x.shape[0],
+        allowed=rows.size - 1,
     )

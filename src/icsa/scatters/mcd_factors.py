@@ -8,8 +8,9 @@ from scipy.special import chdtr, chdtri
 
 __all__ = ["chi2_quantile", "consistency_factor", "small_sample_factor", "subset_size"]
 
-# Pison, Van Aelst and Willems (2002): coefficients (gamma, beta) at k = 2 and k = 3 times p^2 rows, for a subset
-# of half the rows and of 7/8 of them, for the raw and for the reweighted estimate, when p > 2 ...
+# Pison, Van Aelst and Willems (2002): coefficients (gamma, beta) at k = 2 and k = 3 times p^2 rows,
+# for a subset of half the rows and of 7/8 of them, for the raw and for the reweighted estimate,
+# when p > 2 ...
 _MANY_COLUMNS = {
     "raw": {
         0.5: ((-1.42764571687802, 1.26263336932151), (-1.06141115981725, 1.28907991440387)),
@@ -69,7 +70,7 @@ def chi2_quantile(probability: float, df: int) -> float:
 
 
 def consistency_factor(fraction: float, p: int) -> float:
-    """Return the factor that makes a covariance of the central `fraction` of normal rows consistent.
+    """Return the factor that makes the covariance of the central normal rows consistent.
 
     fraction / P(chi2_{p+2} <= q), q the `fraction` quantile of chi2_p (Croux and Haesbroeck 1999).
 
@@ -86,8 +87,8 @@ def consistency_factor(fraction: float, p: int) -> float:
 def small_sample_factor(n: int, p: int, alpha: float, estimate: str = "raw") -> float:
     """Return the factor that takes the small-sample bias out of the "raw" or "reweighted" estimate.
 
-    The formula of Pison, Van Aelst and Willems (2002), interpolated in alpha. At a few rows more than columns it
-    would be negative or huge; it is held at 10.
+    The formula of Pison, Van Aelst and Willems (2002), interpolated in alpha. At a few rows more
+    than columns it would be negative or huge; it is held at 10.
 
     Examples
     --------
@@ -109,11 +110,11 @@ def _shrinkage(n: int, p: int, alpha: float, estimate: str) -> float:
     """Return the mean of det^(1/p) under normality, which 1 - exp(a)/n^b fits."""
     if p <= 2:
         a, b = _FEW_COLUMNS[estimate, p][alpha]
-        return 1.0 - math.exp(a) / n**b
+        return 1.0 - math.exp(a - b * math.log(n))
     (gamma2, beta2), (gamma3, beta3) = _MANY_COLUMNS[estimate][alpha]
     # The line a - b log n goes through the two fitted points, at n = 2 p^2 and n = 3 p^2.
     y2 = math.log(-gamma2 / p**beta2)
     y3 = math.log(-gamma3 / p**beta3)
     b = (y2 - y3) / math.log(1.5)
     a = y2 + b * math.log(2 * p * p)
-    return 1.0 - math.exp(a) / n**b
+    return 1.0 - math.exp(a - b * math.log(n))

@@ -1,17 +1,20 @@
 """Kernels of the minimum covariance determinant: moments, distances, selection, C-steps, exchanges.
 
-Tables are stored columns first, (p, n), so that every inner loop runs over rows and vectorises. A subset is an
-ascending list of row numbers; all that is computed from a subset is then the same to the last bit, and
-its objective identifies it.
+Tables are stored columns first, (p, n), so that every inner loop runs over rows and vectorises. A
+subset is an ascending list of row numbers; all that is computed from a subset is then the same to
+the last bit, and its objective identifies it.
 """
 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from icsa.compilation import kernel, summing_kernel
+from icsa.matrices import Matrix, Vector
 
 __all__ = [
+    "Rows",
     "best_exchange",
     "border",
     "descend",
@@ -27,6 +30,8 @@ __all__ = [
     "whitener",
 ]
 
+Rows = npt.NDArray[np.int64]
+
 # Rows a block holds while distances are computed: p x 64 doubles stay in the first cache.
 _BLOCK = 64
 # A pivot this small against its own variance is rounding error, not variance.
@@ -34,7 +39,7 @@ _SINGULAR = 1e-13
 
 
 @kernel
-def draw_subsets(n, size, count, seed, subsets):
+def draw_subsets(n: int, size: int, count: int, seed: int, subsets: Rows) -> None:
     """Fill `subsets` (count, size) with random row numbers, distinct within a subset."""
     state = np.uint64(seed)
     order = np.arange(n)
@@ -52,7 +57,9 @@ def draw_subsets(n, size, count, seed, subsets):
 
 
 @summing_kernel
-def subset_moments(xt, rows, count, gathered, mean, cross):
+def subset_moments(
+    xt: Matrix, rows: Rows, count: int, gathered: Matrix, mean: Vector, cross: Matrix
+) -> None:
     """Set `mean` and the centred cross-products `cross` (lower triangle) of rows[:count]."""
     p = xt.shape[0]
     for j in range(p):
@@ -83,8 +90,8 @@ def subset_moments(xt, rows, count, gathered, mean, cross):
 
 
 @summing_kernel
-def whitener(cross, count, w):
-    """Set `w` to the inverse Cholesky factor of cross/(count - 1); return log det, -inf if singular."""
+def whitener(cross: Matrix, count: int, w: Matrix) -> float:
+    """Set `w` to the inverse Cholesky factor of cross/(count - 1); return log det or -inf."""
     p = cross.shape[0]
     log_det = 0.0
     scale = 1.0 / (count - 1.0)
@@ -115,7 +122,7 @@ def whitener(cross, count, w):
 
 
 @kernel
-def distances(xt, mean, w, squared):
+def distances(xt: Matrix, mean: Vector, w: Matrix, squared: Vector) -> None:
     """Set `squared` to the squared length of w (x_i - mean) for every row i."""
     p, n = xt.shape
     centred = np.empty((p, _BLOCK))
@@ -146,8 +153,8 @@ def distances(xt, mean, w, squared):
 
 
 @kernel
-def select(values, low, high, rank):
-    """Reorder values[low..high] so that the one of this rank stands in its sorted place (quickselect)."""
+def select(values: Vector, low: int, high: int, rank: int) -> None:
+    """Reorder values[low..high] so that the one of this rank is in its place (quickselect)."""
     while low < high:
         pivot = values[(low + high) // 2]
         i, j = low, high
@@ -169,8 +176,8 @@ def select(values, low, high, rank):
 
 
 @kernel
-def nearest(squared, h, scratch, rows):
-    """Set rows[:h] to the h rows of smallest distance, ascending; ties go to the lower row number."""
+def nearest(squared: Vector, h: int, scratch: Vector, rows: Rows) -> None:
+    """Set rows[:h] to the h nearest rows, ascending; ties go to the lower row number."""
     n = squared.shape[0]
     for i in range(n):
         scratch[i] = squared[i]
@@ -191,8 +198,8 @@ def nearest(squared, h, scratch, rows):
 
 
 @kernel
-def border(squared, scratch, h, names):
-    """Set `names` to the q rows inside that lie farthest out and the q rows outside that lie nearest.
+def border(squared: Vector, scratch: Vector, h: int, names: Rows) -> bool:
+    """Set `names` to the q farthest rows inside and the q nearest rows outside.
 
     `scratch` is what `nearest` left: the h smallest distances first.
     """
@@ -212,11 +219,19 @@ def border(squared, scratch, h, names):
         elif outside < 2 * q:
             names[outside] = i
             outside += 1
-    return outside == 2 * q and inside == q
+    return bool(outside == 2 * q and inside == q)
 
 
 @summing_kernel
-def inner_products(xt, mean, w, names, scale, whitened, gram):
+def inner_products(
+    xt: Matrix,
+    mean: Vector,
+    w: Matrix,
+    names: Rows,
+    scale: float,
+    whitened: Matrix,
+    gram: Matrix,
+) -> None:
     """Set `gram` to scale times the inner products of the whitened rows `names`."""
     p = xt.shape[0]
     size = names.shape[0]
@@ -241,11 +256,12 @@ def inner_products(xt, mean, w, names, scale, whitened, gram):
 
 
 @kernel
-def best_exchange(gram, h, locked):
-    """Return the smallest factor by which swapping one inside row for one outside row changes the determinant.
+def best_exchange(gram: Matrix, h: int, locked: npt.NDArray[np.bool_]) -> tuple[float, int, int]:
+    """Return the least factor by which a swap of two rows changes the determinant, and the swap.
 
-    With a = u'A^-1 u for the row u that comes in, b = v'A^-1 v for the row v that goes out, c = u'A^-1 v, all
-    centred, A the subset's cross-products: 1 + a (1 - 1/h) - b (1 + 1/h) + 2 c/h - a b + c^2.
+    With a = u'A^-1 u for the row u that comes in, b = v'A^-1 v for the row v that goes out, c =
+    u'A^-1 v, all centred, A the subset's cross-products: 1 + a (1 - 1/h) - b (1 + 1/h) + 2 c/h - a
+    b + c^2.
     """
     q = gram.shape[0] // 2
     best, leaving, entering = np.inf, -1, -1
@@ -262,11 +278,11 @@ def best_exchange(gram, h, locked):
 
 
 @kernel
-def exchange(gram, h, v, u, names):
-    """Swap the rows v (inside) and u (outside): `gram` becomes that of the new subset, about its new mean.
+def exchange(gram: Matrix, h: int, v: int, u: int, names: Rows) -> None:
+    """Swap the rows v (inside) and u (outside): `gram` becomes that of the new subset.
 
-    A changes by D C D' with D = (u, v), C = [[1 - 1/h, 1/h], [1/h, -1 - 1/h]] of determinant -1 (Woodbury), and
-    the mean by (u - v)/h.
+    A changes by D C D' with D = (u, v), C = [[1 - 1/h, 1/h], [1/h, -1 - 1/h]] of determinant -1
+    (Woodbury), and the mean by (u - v)/h.
     """
     size = gram.shape[0]
     m00 = 1.0 + 1.0 / h + gram[u, u]
@@ -293,11 +309,11 @@ def exchange(gram, h, v, u, names):
 
 
 @kernel
-def swap_chain(gram, h, names, pairs):
-    """Make a chain of best swaps at the border; return how many of `pairs` lower the determinant most.
+def swap_chain(gram: Matrix, h: int, names: Rows, pairs: Rows) -> int:
+    """Make a chain of best swaps at the border; return the length of its best prefix.
 
-    As in Kernighan and Lin's heuristic a row moves once at most, and the chain may climb before it falls: the
-    best prefix counts. It finds what single swaps miss.
+    As in Kernighan and Lin's heuristic a row moves once at most, and the chain may climb before it
+    falls: the best prefix counts. It finds what single swaps miss.
     """
     q = gram.shape[0] // 2
     locked = np.zeros(2 * q, np.bool_)
@@ -314,8 +330,8 @@ def swap_chain(gram, h, names, pairs):
 
 
 @kernel
-def replace_rows(rows, pairs, taken, inside):
-    """Replace pairs[:taken, 0] by pairs[:taken, 1] in `rows`, which stays ascending; `inside` is scratch."""
+def replace_rows(rows: Rows, pairs: Rows, taken: int, inside: npt.NDArray[np.bool_]) -> None:
+    """Replace pairs[:taken, 0] by pairs[:taken, 1] in the ascending `rows`."""
     inside[:] = False
     for i in range(rows.shape[0]):
         inside[rows[i]] = True
@@ -329,13 +345,22 @@ def replace_rows(rows, pairs, taken, inside):
 
 
 @kernel
-def descend(xt, starts, start_size, h, steps, q, objectives, subsets):
+def descend(
+    xt: Matrix,
+    starts: Rows,
+    start_size: int,
+    h: int,
+    steps: int,
+    q: int,
+    objectives: Vector,
+    subsets: Rows,
+) -> None:
     """Take up to `steps` C-steps from every start; set each one's objective and its h rows.
 
-    A C-step takes the h rows nearest to the mean and covariance of the present rows; it stops when the
-    objective no longer falls. With q > 0 it then swaps rows at the border, q on each side, and goes on from there until no
-    chain of swaps helps, or where an earlier start has been. A singular start is widened by further rows until it
-    is regular.
+    A C-step takes the h rows nearest to the mean and covariance of the present rows; it stops when
+    the objective no longer falls. With q > 0 it then swaps rows at the border, q on each side, and
+    goes on from there until no chain of swaps helps, or where an earlier start has been. A singular
+    start is widened by further rows until it is regular.
     """
     p, n = xt.shape
     gathered, mean = np.empty((p, n)), np.empty(p)

@@ -1,8 +1,9 @@
 """The search for the h rows whose covariance has the least determinant.
 
-Small tables: random elemental starts (p + 1 rows), one C-step each, the best few C-steps more, the best of those descend to
-where neither a C-step nor a chain of swaps helps. Large tables: the same on a random 1,500 rows, then all rows, where only
-the rows near the border are looked at until it settles.
+Small tables: random elemental starts (p + 1 rows), one C-step each, the best few C-steps more, the
+best of those descend to where neither a C-step nor a chain of swaps helps. Large tables: the same
+on a random 1,500 rows, then all rows, where only the rows near the border are looked at until it
+settles.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.scatters.mcd_factors import subset_size
 from icsa.scatters.mcd_kernels import (
+    Rows,
     descend,
     distances,
     draw_subsets,
@@ -26,14 +27,13 @@ from icsa.scatters.mcd_kernels import (
 
 __all__ = ["Effort", "default_effort", "least_determinant_rows"]
 
-Rows = npt.NDArray[np.int64]
-
 _SMALL = 1500
 # Each round of a large search takes this many times the rows of the one before.
 _GROWTH = 10
 # Rows whose moments are summed at a time, so that they stay in the cache.
 _CHUNK = 4096
-# Swaps of single rows are looked for up to this size; beyond it they change the objective by less than 1e-5.
+# Swaps of single rows are looked for up to this size; beyond it they change the objective by less
+# than 1e-5.
 _SWAPS_UP_TO = 20_000
 # Rows on each side of the border that may change places.
 _BORDER = 16
@@ -55,10 +55,10 @@ class Effort:
 
 
 def default_effort(n: int, p: int) -> Effort:
-    """Return the effort that found the best-known objective on all reference sets, whatever the seed.
+    """Return the effort that found the best-known objective on all reference sets.
 
-    Few columns make starts cheap and local minima many; few rows a column, or many rows, make minima many; many
-    columns make starts dear, and swaps do the work.
+    Few columns make starts cheap and local minima many; few rows a column, or many rows, make
+    minima many; many columns make starts dear, and swaps do the work.
     """
     if p <= 3:
         return Effort(300, 100, 32)
@@ -81,8 +81,8 @@ def least_determinant_rows(x: Matrix, alpha: float, seed: int, effort: Effort | 
         return _shortest_window(x[:, 0], h)
     xt = _transposed(x)
     if n <= _SMALL:
-        _, subsets = _search_small(xt, h, seed, effort or default_effort(n, p))
-        return subsets[0]
+        subsets = _search_small(xt, h, seed, effort or default_effort(n, p))[1]
+        return np.asarray(subsets[0])
     return _search_large(xt, alpha, seed, effort)
 
 
@@ -94,7 +94,7 @@ def _transposed(x: Matrix) -> Matrix:
 
 
 def _shortest_window(values: Vector, h: int) -> Rows:
-    """Return the h neighbours on the line with the least variance: the exact solution for one column."""
+    """Return the h neighbours on the line with the least variance: exact for one column."""
     order = np.argsort(values, kind="stable")
     ordered = values[order] - np.median(values)
     sums = np.concatenate([[0.0], np.cumsum(ordered)])
@@ -131,7 +131,7 @@ def _descend(
 
 
 def _best(objectives: Vector, subsets: Rows, count: int) -> tuple[Vector, Rows]:
-    """Return the `count` best of the distinct subsets. Equal subsets have equal objectives to the last bit."""
+    """Return the `count` best of the distinct subsets; equal ones have equal objectives."""
     order = np.argsort(objectives, kind="stable")
     ordered = objectives[order]
     distinct = np.concatenate([[True], ordered[1:] != ordered[:-1]]) & (ordered < math.inf)
@@ -140,7 +140,7 @@ def _best(objectives: Vector, subsets: Rows, count: int) -> tuple[Vector, Rows]:
 
 
 def _search_large(xt: Matrix, alpha: float, seed: int, effort: Effort | None) -> Rows:
-    """Search among a random part of the rows, then settle the best on ten times as many, and so on."""
+    """Search among a random part of the rows, settle the best on ten times as many, and so on."""
     p, n = xt.shape
     part = min(_SMALL, max(600, 50 * p))
     sizes = [part]
@@ -158,7 +158,7 @@ def _search_large(xt: Matrix, alpha: float, seed: int, effort: Effort | None) ->
     rows = _settle(xt, fit, h, passes=_UNTIL_CONVERGED)[1]
     if n <= _SWAPS_UP_TO:
         rows = _descend(xt, rows[None], h, h, _UNTIL_CONVERGED, min(_BORDER, n - h))[1][0]
-    return rows
+    return np.asarray(rows)
 
 
 def _columns_of(xt: Matrix, rows: Rows) -> Matrix:
@@ -203,9 +203,9 @@ class _Fit:
 def _settle(xt: Matrix, fit: _Fit, h: int, passes: int) -> tuple[_Fit, Rows]:
     """Take C-steps on all rows until nothing changes; return the last fit and its rows.
 
-    After a pass over all rows only those within a band of ranks around the border can soon change places. C-steps on the
-    band alone, the rows well inside taken as they are, lower the objective too; the next pass over all rows
-    tells whether that is the end.
+    After a pass over all rows only those within a band of ranks around the border can soon change
+    places. C-steps on the band alone, the rows well inside taken as they are, lower the objective
+    too; the next pass over all rows tells whether that is the end.
     """
     n = xt.shape[1]
     squared = np.empty(n)
@@ -227,7 +227,7 @@ def _settle(xt: Matrix, fit: _Fit, h: int, passes: int) -> tuple[_Fit, Rows]:
 
 
 def _settle_band(band: Matrix, core: _Fit, fit: _Fit, rows: Rows) -> tuple[_Fit, Rows, float]:
-    """Take C-steps among the band's rows, with the core always inside, until the objective stays."""
+    """Take C-steps among the band's rows, the core always inside, until the objective stays."""
     squared, scratch = np.empty(band.shape[1]), np.empty(band.shape[1])
     w, lowest = fit.whitener()
     while True:

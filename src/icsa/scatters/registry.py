@@ -28,8 +28,8 @@ class ResolvedScatter:
     summary : str
         One line for people.
     robustness : str
-        "I" (one outlier breaks it), "II" (many do), "III" (fewer than half cannot), or "-" (does not depend on the
-        data, or not known).
+        "I" (one outlier breaks it), "II" (many do), "III" (fewer than half cannot), or "-" (does
+        not depend on the data, or not known).
     affine_equivariant : bool
         Whether S(XA' + b) = A S(X) A', for a shape up to a factor. Not assumed of a callable.
     needs_full_rank : bool
@@ -93,7 +93,9 @@ SCATTERS: dict[str, ResolvedScatter] = {
         ),
         "cov": _member("the covariance matrix", "I", "moments", "cov", needs_full_rank=False),
         "cov4": _member("the matrix of fourth moments", "I", "moments", "cov4"),
-        "cov_axis": _member("covariance of the directions from the mean", "I", "moments", "cov_axis"),
+        "cov_axis": _member(
+            "covariance of the directions from the mean", "I", "moments", "cov_axis"
+        ),
         "cov_w": _member("covariance weighted by the squared distance", "I", "moments", "cov_w"),
         "tm": _member("t M-estimate, 1 degree of freedom", "II", "tm", "tm"),
         "tm1": _member("t M-estimate, 1 degree of freedom", "II", "tm", "tm"),
@@ -103,7 +105,9 @@ SCATTERS: dict[str, ResolvedScatter] = {
         "tm5": _member(
             "t M-estimate, 5 degrees of freedom", "II", "tm", "tm", arguments={"df": 5.0}
         ),
-        "tyler": _member("Tyler's shape around the mean", "II", "tyler", "tyler", unit_determinant=True),
+        "tyler": _member(
+            "Tyler's shape around the mean", "II", "tyler", "tyler", unit_determinant=True
+        ),
         "tyler_median": _member(
             "Tyler's shape around the column medians",
             "II",
@@ -113,11 +117,23 @@ SCATTERS: dict[str, ResolvedScatter] = {
             affine_equivariant=False,
             unit_determinant=True,
         ),
-        "hr": _member("Hettmansperger and Randles' median and shape", "II", "hr", "hr", unit_determinant=True),
-        "duembgen": _member("Tyler's shape of all differences", "II", "pairs", "duembgen", unit_determinant=True),
+        "hr": _member(
+            "Hettmansperger and Randles' median and shape", "II", "hr", "hr", unit_determinant=True
+        ),
+        "duembgen": _member(
+            "Tyler's shape of all differences", "II", "pairs", "duembgen", unit_determinant=True
+        ),
         "symm_huber": _member("Huber's M-estimate of all differences", "II", "pairs", "symm_huber"),
-        "hp1": _member("van der Waerden rank shape, one step from hr", "II", "hp1", "hp1", unit_determinant=True),
-        "mcd50": _member("minimum covariance determinant of half the rows, reweighted", "III", **_MCD),
+        "hp1": _member(
+            "van der Waerden rank shape, one step from hr",
+            "II",
+            "hp1",
+            "hp1",
+            unit_determinant=True,
+        ),
+        "mcd50": _member(
+            "minimum covariance determinant of half the rows, reweighted", "III", **_MCD
+        ),
         "mcd75": _member(
             "minimum covariance determinant of 75% of the rows, reweighted",
             "III",
@@ -163,9 +179,9 @@ def resolve(scatter: object) -> ResolvedScatter:
     Parameters
     ----------
     scatter : str, callable or estimator
-        A registered name; or a callable that takes a matrix and returns a `LocationScatter` or a pair (location, scatter);
-        or an object with ``fit`` whose clone has ``location_`` and ``covariance_`` afterwards, as scikit-learn's covariance
-        estimators do.
+        A registered name; or a callable that takes a matrix and returns a `LocationScatter` or a
+        pair (location, scatter); or an object with ``fit`` whose clone has ``location_`` and
+        ``covariance_`` afterwards, as scikit-learn's covariance estimators do.
 
     Returns
     -------
@@ -233,14 +249,13 @@ def _as_result(result: object, x: Matrix, name: str) -> LocationScatter:
         return result
     p = x.shape[1]
     try:
-        first, second = result  # type: ignore[misc]
-        location = np.array(first, dtype=np.float64)
-        scatter = np.array(second, dtype=np.float64)
+        parts: Any = result
+        location, scatter = (np.array(part, dtype=np.float64) for part in parts)
     except (TypeError, ValueError):
         location = scatter = np.empty(0)
     if location.shape != (p,) or scatter.shape != (p, p):
         raise InputError(
-            f"The scatter {name!r} must return a LocationScatter, or a location of {p} numbers and a "
-            f"{p} x {p} matrix."
+            f"The scatter {name!r} must return a LocationScatter, or a location of {p} numbers and "
+            f"a {p} x {p} matrix."
         )
     return LocationScatter(location, scatter)

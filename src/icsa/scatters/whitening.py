@@ -92,17 +92,17 @@ def factor_of(rows: Matrix, centre: Vector, name: str) -> Matrix:
            [0., 1.]])
     """
     squares = sum_of_squares(rows) / rows.shape[1]
-    scale = np.sqrt(np.diagonal(squares))
+    scale: Vector = np.sqrt(np.diagonal(squares))
     if scale.min() > 0.0:
+        triangle: Matrix
         triangle, failed = dpotrf(squares / (scale[:, None] * scale), lower=1, clean=1)
+        if not failed and np.diagonal(triangle).min() > _WEAK_PIVOT:
+            return triangle * scale[:, None]
+        triangle = _triangle_by_qr(rows / scale[:, None])
         pivots = np.diagonal(triangle)
-        if failed or pivots.min() < _WEAK_PIVOT:
-            triangle = _triangle_by_qr(rows / scale[:, None])
-            pivots = np.diagonal(triangle)
         size = float(np.max((np.abs(centre) + np.abs(rows).max(axis=1)) / scale))
         if pivots.min() > 4.0 * scale.size * np.finfo(float).eps * size:
-            factor: Matrix = triangle * scale[:, None]
-            return factor
+            return triangle * scale[:, None]
         scale = pivots
     raise InputError(
         f"{name} needs columns that do not depend on each other: column {int(np.argmin(scale))} is "
