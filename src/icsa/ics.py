@@ -10,14 +10,19 @@ from scipy.linalg import eigh, solve_triangular
 
 from icsa.errors import ExactFitError, InputError
 from icsa.linalg import cholesky_factor, symmetrize
-from icsa.matrices import Matrix, Vector, as_matrix, column_names, row_blocks
+from icsa.mapping import rows_of, scores_of
+from icsa.matrices import (
+    Matrix,
+    Vector,
+    as_matrix,
+    column_names,
+    columns_first,
+    row_blocks,
+)
 from icsa.scatters import LocationScatter, ResolvedScatter, resolve
 from icsa.subspaces import Subspace, spanned_subspace
 
 __all__ = ["InvariantCoordinates", "invariant_coordinates"]
-
-# Rows are mapped this many at a time, so that they stay in the cache.
-_BLOCK = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +54,9 @@ class InvariantCoordinates:
     constant_columns: tuple[int, ...] = ()
     # Solving with the triangular factor keeps digits that multiplying by its inverse, `unmixing`,
     # would lose.
-    _project: Matrix | None = field(repr=False, default=None)
-    _factor: Matrix | None = field(repr=False, default=None)
-    _rotation: Matrix = field(repr=False, default_factory=lambda: np.empty((0, 0)))
+    _factor: Matrix = field(repr=False, kw_only=True)
+    _rotation: Matrix = field(repr=False, kw_only=True)
+    _space: Subspace | None = field(repr=False, kw_only=True, default=None)
 
     @property
     def verbatim_columns(self) -> tuple[int, ...]:
@@ -75,15 +80,11 @@ class InvariantCoordinates:
                [0., 0., 1.]])
         """
         matrix = _of_width(x, self.mixing.shape[0], "columns")
-        scores = np.empty((self.mixing.shape[1], matrix.shape[0]))
-        for rows in row_blocks(matrix.shape[0], _BLOCK):
-            centred = (matrix[rows] - self.location).T
-            if self._project is not None:
-                centred = self._project @ centred
-            if self._factor is not None:
-                centred = solve_triangular(self._factor, centred, lower=True, check_finite=False)
-            np.matmul(self._rotation.T, centred, out=scores[:, rows])
-        return scores.T
+        location = self.location
+        if self._space is not None:
+            matrix = self._space.reduce(matrix, location)
+            location = np.zeros(matrix.shape[1])
+        return _scores(matrix, location, self._factor, self._rotation)
 
     def inverse_transform(self, z: object, *, out: Matrix | None = None) -> Matrix:
         """Return the table that has these scores, shape (n_rows, n_columns).
@@ -93,7 +94,8 @@ class InvariantCoordinates:
         z : array-like of shape (n_rows, n_components)
             Scores.
         out : ndarray of shape (n_rows, n_columns), optional
-            Where to write; it may be `z` itself where there are as many components as columns.
+            Where to write, in Fortran order; it may be `z` itself where there are as many
+            components as columns.
 
         Examples
         --------
@@ -106,8 +108,7 @@ class InvariantCoordinates:
         scores = _of_width(z, self.mixing.shape[1], "components")
         if out is None:
             out = np.empty((scores.shape[0], self.mixing.shape[0]), order="F")
-        for rows in row_blocks(scores.shape[0], _BLOCK):
-            out.T[:, rows] = self.mixing @ scores[rows].T + self.location[:, None]
+        rows_of(columns_first(scores), self.mixing, self.location, out.T)
         return out
 
 
@@ -162,7 +163,9 @@ def invariant_coordinates(
             orthonormal=not all(scatter.affine_equivariant for scatter in pair),  # type: ignore[union-attr]
         )
     try:
-        core = _coordinates(matrix if space is None else space.reduce(matrix), pair, random_state)
+        core = _coordinates(
+            matrix if space is None else space.reduce(matrix, space.origin), pair, random_state
+        )
     except ExactFitError as error:
         columns = range(matrix.shape[1]) if space is None else space.columns
         raise error.among(columns, column_names(x)) from None
@@ -183,20 +186,16 @@ def _coordinates(x: Matrix, pair: _Pair, random_state: object) -> InvariantCoord
     """Whiten by the first scatter, rotate to the eigenvectors of the second."""
     first, second = pair
     s1 = first if isinstance(first, LocationScatter) else first(x, random_state=random_state)
-    # S1 = I needs no whitening, and leaves the digits of spectral anonymization alone.
-    plain = isinstance(first, ResolvedScatter) and first.name == "identity"
-    factor = None if plain else cholesky_factor(s1.scatter)
+    factor = cholesky_factor(s1.scatter)
     values, vectors = eigh(symmetrize(_second_whitened(x, s1, factor, second, random_state)))
     values, vectors = values[::-1].copy(), vectors[:, ::-1]
-    unmixing = vectors.T
-    if factor is not None:
-        unmixing = solve_triangular(factor, vectors, lower=True, trans="T").T
+    unmixing = solve_triangular(factor, vectors, lower=True, trans="T").T
     signs = _signs_of(unmixing * np.sqrt(np.diagonal(s1.scatter)))
-    rotation = vectors * signs
+    rotation = np.ascontiguousarray(vectors * signs)
     return InvariantCoordinates(
         location=s1.location,
         unmixing=unmixing * signs[:, None],
-        mixing=rotation if factor is None else factor @ rotation,
+        mixing=factor @ rotation,
         eigenvalues=values,
         scatter_names=(getattr(first, "name", "given"), getattr(second, "name", "given")),
         _factor=factor,
@@ -207,25 +206,21 @@ def _coordinates(x: Matrix, pair: _Pair, random_state: object) -> InvariantCoord
 def _second_whitened(
     x: Matrix,
     s1: LocationScatter,
-    factor: Matrix | None,
+    factor: Matrix,
     second: ResolvedScatter | LocationScatter,
     random_state: object,
 ) -> Matrix:
     """Return the second scatter in the coordinates that the first one whitens."""
     if isinstance(second, LocationScatter):
-        if factor is None:
-            return second.scatter
         half = solve_triangular(factor, second.scatter, lower=True)
         return np.asarray(solve_triangular(factor, half.T, lower=True))
-    whitened = x - s1.location
-    if factor is not None:
-        whitened = solve_triangular(factor, whitened.T, lower=True, check_finite=False).T
+    whitened = _scores(x, s1.location, factor, np.eye(x.shape[1]))
     try:
-        result = second(np.ascontiguousarray(whitened), random_state=random_state).scatter
+        result = second(whitened, random_state=random_state).scatter
     except ExactFitError:
         second(x, random_state=random_state)  # fails alike, and names columns that people know
         raise
-    if second.unit_determinant and factor is not None:
+    if second.unit_determinant:
         # A shape of x has determinant 1 there, not in the whitened coordinates.
         return np.asarray(result * np.exp(-2.0 * np.mean(np.log(np.diagonal(factor)))))
     return result
@@ -245,8 +240,16 @@ def _extended(core: InvariantCoordinates, space: Subspace) -> InvariantCoordinat
         unmixing=core.unmixing @ space.project,
         mixing=space.spread @ core.mixing,
         constant_columns=space.constant_columns,
-        _project=space.project,
+        _space=space,
     )
+
+
+def _scores(x: Matrix, location: Vector, factor: Matrix, rotation: Matrix) -> Matrix:
+    scores = np.empty((x.shape[1], x.shape[0]))
+    for rows in row_blocks(x.shape[0]):
+        block = np.ascontiguousarray(x[rows])  # one layout, so that one kernel serves all
+        scores_of(block, location, factor, rotation, scores, rows.start)
+    return scores.T
 
 
 def _of_width(x: object, width: int, what: str) -> Matrix:

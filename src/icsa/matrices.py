@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from icsa.errors import InputError, NotNumericError
 
-__all__ = ["Matrix", "Vector", "as_matrix", "column_names", "row_blocks"]
+__all__ = ["Matrix", "Vector", "as_matrix", "column_names", "columns_first", "row_blocks"]
 
 Matrix: TypeAlias = npt.NDArray[np.float64]
 Vector: TypeAlias = npt.NDArray[np.float64]
@@ -77,6 +77,23 @@ def column_names(x: object) -> list[str]:
     if columns is not None:
         return [str(name) for name in columns]
     return [str(position) for position in range(np.asarray(x).shape[1])]
+
+
+def columns_first(x: Matrix) -> Matrix:
+    """Return the transpose in one piece of memory: `x` itself where it is stored by columns.
+
+    Examples
+    --------
+    >>> columns_first(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    array([[1., 3.],
+           [2., 4.]])
+    """
+    if x.flags.f_contiguous:
+        return x.T
+    transposed = np.empty((x.shape[1], x.shape[0]))
+    for rows in row_blocks(x.shape[0], 1024):  # a plain copy of the transpose misses the cache
+        transposed[:, rows] = x[rows].T
+    return transposed
 
 
 def row_blocks(n_rows: int, block: int = _BLOCK_ROWS) -> Iterator[slice]:

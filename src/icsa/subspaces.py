@@ -40,9 +40,9 @@ class Subspace:
     columns: tuple[int, ...]
     constant_columns: tuple[int, ...]
 
-    def reduce(self, x: Matrix) -> Matrix:
-        """Return the coordinates u of every row."""
-        return np.ascontiguousarray((x - self.origin) @ self.project.T)
+    def reduce(self, x: Matrix, origin: Vector) -> Matrix:
+        """Return the coordinates of every row, counted from `origin`, a point of the subspace."""
+        return np.ascontiguousarray((x - origin) @ self.project.T)
 
 
 def spanned_subspace(x: Matrix, *, find_dependent: bool, orthonormal: bool) -> Subspace | None:

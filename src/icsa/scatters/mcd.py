@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from icsa.errors import ExactFitError, InputError
-from icsa.linalg import squared_distances
-from icsa.matrices import Matrix, Vector, column_names
+from icsa.matrices import Matrix, Vector, column_names, columns_first
 from icsa.scatters.base import LocationScatter, checked, search_generator
 from icsa.scatters.mcd_factors import chi2_quantile, consistency_factor, small_sample_factor
-from icsa.scatters.mcd_kernels import Rows
+from icsa.scatters.mcd_kernels import Rows, distances, whitener
 from icsa.scatters.mcd_search import Effort, least_determinant_rows
 
 __all__ = ["MinimumCovarianceDeterminant", "mcd"]
@@ -113,15 +112,15 @@ def mcd(
         raise InputError("The MCD's alpha must lie between 0.5 and 1.")
     matrix = checked(x, "The MCD", more_rows_than_columns_plus=1)
     n, p = matrix.shape
+    xt = columns_first(matrix)
     effort = None if starts is None else Effort(starts, max(1, starts // 3), max(1, starts // 8))
     seed = int(search_generator(random_state).integers(2**63))
-    support = least_determinant_rows(matrix, alpha, seed, effort)
+    support = least_determinant_rows(xt, alpha, seed, effort)
     raw_consistency = consistency_factor(support.size / n, p)
     raw_correction = small_sample_factor(n, p, alpha) if small_sample_correction else 1.0
     raw_location, covariance, objective = _moments(matrix, support, column_names(x))
     raw_scatter = raw_consistency * raw_correction * covariance
-    distances = squared_distances(matrix, raw_location, raw_scatter)
-    weights = distances < chi2_quantile(_REWEIGHTING_QUANTILE, p)
+    weights = _distances(xt, raw_location, raw_scatter) < chi2_quantile(_REWEIGHTING_QUANTILE, p)
     location, scatter = raw_location, raw_scatter
     consistency, correction = raw_consistency, raw_correction
     if reweighted:
@@ -160,6 +159,13 @@ def _moments(x: Matrix, rows: Rows, names: list[str]) -> tuple[Vector, Matrix, f
             covariance = correlation * np.outer(scale, scale)
             return location, covariance, 2.0 * float(np.sum(np.log(pivots) + np.log(scale)))
     raise _exact_fit(x, rows, names)
+
+
+def _distances(xt: Matrix, location: Vector, scatter: Matrix) -> Vector:
+    w, squared = np.empty_like(scatter), np.empty(xt.shape[1])
+    whitener(scatter, 2, w)  # divisor 1: the scatter as it is
+    distances(xt, location, w, squared)
+    return squared
 
 
 def _exact_fit(x: Matrix, rows: Rows, names: list[str]) -> ExactFitError:

@@ -42,7 +42,9 @@ _SINGULAR = 1e-13
 def draw_subsets(n: int, size: int, count: int, seed: int, subsets: Rows) -> None:
     """Fill `subsets` (count, size) with random row numbers, distinct within a subset."""
     state = np.uint64(seed)
-    order = np.arange(n)
+    order = np.empty(n, np.int64)
+    for i in range(n):
+        order[i] = i
     for s in range(count):
         for i in range(size):
             # SplitMix64: one addition and two mixing multiplications a word.
@@ -110,7 +112,8 @@ def whitener(cross: Matrix, count: int, w: Matrix) -> float:
                 factor[j, j] = np.sqrt(total)
     for j in range(p):
         target = w[j]
-        target[:] = 0.0
+        for k in range(p):
+            target[k] = 0.0
         for m in range(j):
             weight, source = factor[j, m], w[m]
             for k in range(m + 1):
@@ -130,7 +133,8 @@ def distances(xt: Matrix, mean: Vector, w: Matrix, squared: Vector) -> None:
     for start in range(0, n, _BLOCK):
         size = min(_BLOCK, n - start)
         block = squared[start : start + size]
-        block[:] = 0.0
+        for i in range(size):
+            block[i] = 0.0
         for j in range(p):
             column, target = xt[j, start : start + size], centred[j]
             for i in range(size):
@@ -153,7 +157,7 @@ def distances(xt: Matrix, mean: Vector, w: Matrix, squared: Vector) -> None:
 
 
 @kernel
-def select(values: Vector, low: int, high: int, rank: int) -> None:
+def select(values: Vector, low: int | np.int64, high: int, rank: int) -> None:
     """Reorder values[low..high] so that the one of this rank is in its place (quickselect)."""
     while low < high:
         pivot = values[(low + high) // 2]
@@ -181,7 +185,7 @@ def nearest(squared: Vector, h: int, scratch: Vector, rows: Rows) -> None:
     n = squared.shape[0]
     for i in range(n):
         scratch[i] = squared[i]
-    select(scratch, 0, n - 1, h - 1)
+    select(scratch, np.int64(0), n - 1, h - 1)
     threshold = scratch[h - 1]
     below = 0
     for i in range(n):
@@ -205,7 +209,7 @@ def border(squared: Vector, scratch: Vector, h: int, names: Rows) -> bool:
     """
     n = squared.shape[0]
     q = names.shape[0] // 2
-    select(scratch, 0, h - 1, h - q)
+    select(scratch, np.int64(0), h - 1, h - q)
     select(scratch, h, n - 1, h + q - 1)
     threshold, farthest = scratch[h - 1], scratch[h + q - 1]
     inside, outside = 0, q
@@ -246,7 +250,9 @@ def inner_products(
             source, weight = whitened[k], w[j, k]
             for c in range(size):
                 target[c] += weight * source[c]
-    gram[:] = 0.0
+    for c in range(size):
+        for d in range(size):
+            gram[c, d] = 0.0
     for j in range(p):
         row = whitened[j]
         for c in range(size):
@@ -290,13 +296,16 @@ def exchange(gram: Matrix, h: int, v: int, u: int, names: Rows) -> None:
     m11 = 1.0 / h - 1.0 + gram[v, v]
     determinant = m00 * m11 - m01 * m01
     k00, k01, k11 = m11 / determinant, -m01 / determinant, m00 / determinant
-    by_u, by_v = gram[u].copy(), gram[v].copy()
+    by_u, by_v, shift = np.empty(size), np.empty(size), np.empty(size)
+    for c in range(size):
+        by_u[c], by_v[c] = gram[u, c], gram[v, c]
     for c in range(size):
         f = k00 * by_u[c] + k01 * by_v[c]
         g = k01 * by_u[c] + k11 * by_v[c]
         for d in range(size):
             gram[c, d] -= f * by_u[d] + g * by_v[d]
-    shift = (gram[u] - gram[v]) / h
+    for c in range(size):
+        shift[c] = (gram[u, c] - gram[v, c]) / h
     own = (shift[u] - shift[v]) / h
     for c in range(size):
         for d in range(size):
@@ -332,7 +341,8 @@ def swap_chain(gram: Matrix, h: int, names: Rows, pairs: Rows) -> int:
 @kernel
 def replace_rows(rows: Rows, pairs: Rows, taken: int, inside: npt.NDArray[np.bool_]) -> None:
     """Replace pairs[:taken, 0] by pairs[:taken, 1] in the ascending `rows`."""
-    inside[:] = False
+    for i in range(inside.shape[0]):
+        inside[i] = False
     for i in range(rows.shape[0]):
         inside[rows[i]] = True
     for i in range(taken):
@@ -368,40 +378,42 @@ def descend(
     squared, scratch, inside = np.empty(n), np.empty(n), np.empty(n, np.bool_)
     gram, names = np.empty((2 * q, 2 * q)), np.empty(2 * q, np.int64)
     pairs = np.empty((min(q, max(8, p // 2)), 2), np.int64)
-    reached = np.full(starts.shape[0], np.nan)
+    reached = np.empty(starts.shape[0])
     for s in range(starts.shape[0]):
-        rows = subsets[s]
-        log_det, lowest = -np.inf, np.inf
-        size = start_size - 1
-        while log_det == -np.inf and size < starts.shape[1]:
-            size += 1
-            subset_moments(xt, starts[s], size, gathered, mean, cross)
+        rows, size, left = starts[s], start_size, steps
+        lowest, stepped = np.inf, False
+        reached[s] = np.nan
+        while True:
+            subset_moments(xt, rows, size, gathered, mean, cross)
             log_det = whitener(cross, size, w)
-        if log_det == -np.inf:
-            # h rows on a hyperplane are a result, fewer are no start at all.
-            objectives[s] = np.inf if size < h else log_det
-            rows[: min(h, size)] = starts[s, : min(h, size)]
-            continue
-        for _ in range(steps):
             if log_det == -np.inf:
-                break
-            distances(xt, mean, w, squared)
-            nearest(squared, h, scratch, rows)
-            subset_moments(xt, rows, h, gathered, mean, cross)
-            log_det = whitener(cross, h, w)
-            if log_det < lowest:
-                lowest = log_det
+                if stepped or size == starts.shape[1]:
+                    break
+                size += 1
                 continue
-            known = np.any(reached == log_det)
-            reached[s] = log_det
-            if known or q == 0 or not border(squared, scratch, h, names):
+            if stepped and log_det >= lowest:
+                known = False
+                for t in range(s):
+                    known |= reached[t] == log_det
+                reached[s] = log_det
+                if known or q == 0 or not border(squared, scratch, h, names):
+                    break
+                inner_products(xt, mean, w, names, 1.0 / (h - 1.0), gathered, gram)
+                taken = swap_chain(gram, h, names, pairs)
+                if taken == 0:
+                    break
+                replace_rows(rows, pairs, taken, inside)
+                stepped = False
+                continue
+            if size == h:
+                lowest = log_det
+            if left == 0:
                 break
-            inner_products(xt, mean, w, names, 1.0 / (h - 1.0), gathered, gram)
-            taken = swap_chain(gram, h, names, pairs)
-            if taken == 0:
-                break
-            replace_rows(rows, pairs, taken, inside)
-            subset_moments(xt, rows, h, gathered, mean, cross)
-            log_det = whitener(cross, h, w)
-            lowest = log_det
-        objectives[s] = log_det
+            left -= 1
+            distances(xt, mean, w, squared)
+            nearest(squared, h, scratch, subsets[s])
+            rows, size, stepped = subsets[s], h, True
+        # h rows on a hyperplane are a result, fewer are no start at all.
+        objectives[s] = np.inf if size < h else log_det
+        for i in range(min(h, size)):
+            subsets[s, i] = rows[i]

@@ -71,26 +71,18 @@ def default_effort(n: int, p: int) -> Effort:
     return Effort(100, 30, 8)
 
 
-def least_determinant_rows(x: Matrix, alpha: float, seed: int, effort: Effort | None) -> Rows:
-    """Return the best h rows that the search finds, ascending."""
-    n, p = x.shape
+def least_determinant_rows(xt: Matrix, alpha: float, seed: int, effort: Effort | None) -> Rows:
+    """Return the best h columns of `xt` (p, n) that the search finds, ascending."""
+    p, n = xt.shape
     h = subset_size(n, p, alpha)
     if h == n:
         return np.arange(n)
     if p == 1:
-        return _shortest_window(x[:, 0], h)
-    xt = _transposed(x)
+        return _shortest_window(xt[0], h)
     if n <= _SMALL:
         subsets = _search_small(xt, h, seed, effort or default_effort(n, p))[1]
         return np.asarray(subsets[0])
     return _search_large(xt, alpha, seed, effort)
-
-
-def _transposed(x: Matrix) -> Matrix:
-    xt = np.empty((x.shape[1], x.shape[0]))
-    for block in row_blocks(x.shape[0], 1024):  # a plain copy of the transpose misses the cache
-        xt[:, block] = x[block].T
-    return xt
 
 
 def _shortest_window(values: Vector, h: int) -> Rows:
