@@ -116,7 +116,7 @@ def masked_copy(
     if wanted is not None:
         scores = take_out_correlations(scores, wanted, out=scores)
     square = coordinates.mixing.shape[0] == coordinates.mixing.shape[1]
-    return coordinates.inverse_transform(scores, out=scores if square else None)
+    return coordinates.mixed(scores, out=scores if square else None)
 
 
 def _warn_of_verbatim_columns(coordinates: InvariantCoordinates, mask: object) -> None:

@@ -79,12 +79,16 @@ class InvariantCoordinates:
                [0., 1., 0.],
                [0., 0., 1.]])
         """
-        matrix = _of_width(x, self.mixing.shape[0], "columns")
+        matrix = _of_width(x, self.mixing.shape[0], "columns", check_finite=False)
         location = self.location
         if self._space is not None:
             matrix = self._space.reduce(matrix, location)
             location = np.zeros(matrix.shape[1])
-        return _scores(matrix, location, self._factor, self._rotation)
+        scores, finite = _scores(matrix, location, self._factor, self._rotation)
+        if not finite:
+            as_matrix(x)  # says where
+            raise InputError("Numbers are too large to be mapped. Use other units.")
+        return scores
 
     def inverse_transform(self, z: object, *, out: Matrix | None = None) -> Matrix:
         """Return the table that has these scores, shape (n_rows, n_columns).
@@ -105,7 +109,10 @@ class InvariantCoordinates:
         >>> bool(np.allclose(back, x, rtol=0, atol=1e-14))
         True
         """
-        scores = _of_width(z, self.mixing.shape[1], "components")
+        return self.mixed(_of_width(z, self.mixing.shape[1], "components"), out=out)
+
+    def mixed(self, scores: Matrix, *, out: Matrix | None = None) -> Matrix:
+        """Return what `inverse_transform` does, without a look at the scores first."""
         if out is None:
             out = np.empty((scores.shape[0], self.mixing.shape[0]), order="F")
         rows_of(columns_first(scores), self.mixing, self.location, out.T)
@@ -214,7 +221,7 @@ def _second_whitened(
     if isinstance(second, LocationScatter):
         half = solve_triangular(factor, second.scatter, lower=True)
         return np.asarray(solve_triangular(factor, half.T, lower=True))
-    whitened = _scores(x, s1.location, factor, np.eye(x.shape[1]))
+    whitened, _ = _scores(x, s1.location, factor, np.eye(x.shape[1]))
     try:
         result = second(whitened, random_state=random_state).scatter
     except ExactFitError:
@@ -244,16 +251,18 @@ def _extended(core: InvariantCoordinates, space: Subspace) -> InvariantCoordinat
     )
 
 
-def _scores(x: Matrix, location: Vector, factor: Matrix, rotation: Matrix) -> Matrix:
+def _scores(x: Matrix, location: Vector, factor: Matrix, rotation: Matrix) -> tuple[Matrix, bool]:
+    """Return the scores rotation' factor^-1 (x - location), and whether all are finite."""
     scores = np.empty((x.shape[1], x.shape[0]))
+    turned, check = np.ascontiguousarray(rotation.T), 0.0
     for rows in row_blocks(x.shape[0]):
         block = np.ascontiguousarray(x[rows])  # one layout, so that one kernel serves all
-        scores_of(block, location, factor, rotation, scores, rows.start)
-    return scores.T
+        check += scores_of(block, location, factor, turned, scores, rows.start)
+    return scores.T, check == 0.0
 
 
-def _of_width(x: object, width: int, what: str) -> Matrix:
-    matrix = as_matrix(x)
+def _of_width(x: object, width: int, what: str, *, check_finite: bool = True) -> Matrix:
+    matrix = as_matrix(x, check_finite=check_finite)
     if matrix.shape[1] != width:
         raise InputError(f"Expected {width} {what}, got {matrix.shape[1]}.")
     return matrix

@@ -7,45 +7,62 @@ import numpy as np
 from icsa.compilation import kernel
 from icsa.matrices import Matrix, Vector
 
-__all__ = ["rows_of", "scores_of"]
+__all__ = ["BLOCK", "add_products", "rows_of", "scores_of"]
 
-# Rows at a time: a block of scores stays in the first cache.
-_BLOCK = 64
+# Rows at a time: a block of all columns stays in the first cache.
+BLOCK = 64
+
+
+@kernel
+def add_products(weights: Vector, sources: Matrix, count: int, size: int, target: Vector) -> None:
+    """Add weights[k] sources[k, :size] to target[:size] for every k below `count`."""
+    k = 0
+    while k + 3 < count:  # four at a time: fewer loads and stores of the target
+        s0, s1, s2, s3 = sources[k], sources[k + 1], sources[k + 2], sources[k + 3]
+        w0, w1, w2, w3 = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
+        for i in range(size):
+            target[i] += w0 * s0[i] + w1 * s1[i] + w2 * s2[i] + w3 * s3[i]
+        k += 4
+    while k < count:
+        s0, w0 = sources[k], weights[k]
+        for i in range(size):
+            target[i] += w0 * s0[i]
+        k += 1
 
 
 @kernel
 def scores_of(
     x: Matrix, location: Vector, factor: Matrix, rotation: Matrix, scores: Matrix, first: int
-) -> None:
-    """Set scores[:, first + i] to rotation' factor^-1 (x_i - location) for every row i of x.
+) -> float:
+    """Set scores[:, first + i] to rotation factor^-1 (x_i - location) for every row i of x.
 
     `factor` is lower triangular and solved with, not inverted: the scores keep the digits that
-    x has in units of its spread.
+    x has in units of its spread. Return 0, or NaN when a score is not finite.
     """
     n, p = x.shape
-    whitened = np.empty((p, _BLOCK))
-    for start in range(0, n, _BLOCK):
-        size = min(_BLOCK, n - start)
+    whitened, negative = np.empty((p, BLOCK)), np.empty((p, p))
+    for j in range(p):
+        for k in range(p):
+            negative[j, k] = -factor[j, k]
+    check = 0.0
+    for start in range(0, n, BLOCK):
+        size = min(BLOCK, n - start)
         for i in range(size):
             for j in range(p):
                 whitened[j, i] = x[start + i, j] - location[j]
         for j in range(p):
-            target = whitened[j]
-            for k in range(j):
-                weight, source = factor[j, k], whitened[k]
-                if weight != 0.0:
-                    for i in range(size):
-                        target[i] -= weight * source[i]
+            target, pivot = whitened[j], factor[j, j]
+            add_products(negative[j], whitened, j, size, target)
             for i in range(size):
-                target[i] /= factor[j, j]
+                target[i] /= pivot
         for j in range(p):
             out = scores[j, first + start : first + start + size]
             for i in range(size):
-                out[i] = rotation[0, j] * whitened[0, i]
-            for k in range(1, p):
-                weight, source = rotation[k, j], whitened[k]
-                for i in range(size):
-                    out[i] += weight * source[i]
+                out[i] = 0.0
+            add_products(rotation[j], whitened, p, size, out)
+            for i in range(size):
+                check += out[i] - out[i]
+    return check
 
 
 @kernel
@@ -55,9 +72,9 @@ def rows_of(scores: Matrix, mixing: Matrix, location: Vector, out: Matrix) -> No
     `out` may be `scores` where it has as many rows.
     """
     p, n = scores.shape
-    block = np.empty((p, _BLOCK))
-    for start in range(0, n, _BLOCK):
-        size = min(_BLOCK, n - start)
+    block = np.empty((p, BLOCK))
+    for start in range(0, n, BLOCK):
+        size = min(BLOCK, n - start)
         for k in range(p):
             for i in range(size):
                 block[k, i] = scores[k, start + i]
@@ -65,7 +82,4 @@ def rows_of(scores: Matrix, mixing: Matrix, location: Vector, out: Matrix) -> No
             target = out[j, start : start + size]
             for i in range(size):
                 target[i] = location[j]
-            for k in range(p):
-                weight, source = mixing[j, k], block[k]
-                for i in range(size):
-                    target[i] += weight * source[i]
+            add_products(mixing[j], block, p, size, target)

@@ -19,7 +19,7 @@ Vector: TypeAlias = npt.NDArray[np.float64]
 _BLOCK_ROWS = 1 << 14
 
 
-def as_matrix(x: object, *, minimum_rows: int = 1) -> Matrix:
+def as_matrix(x: object, *, minimum_rows: int = 1, check_finite: bool = True) -> Matrix:
     """Return `x` as a float64 matrix without missing or infinite cells.
 
     Parameters
@@ -28,6 +28,8 @@ def as_matrix(x: object, *, minimum_rows: int = 1) -> Matrix:
         Anything that numpy reads as a table of real numbers, data frames included.
     minimum_rows : int
         Fewer rows than this are an error.
+    check_finite : bool
+        Whether to look at every cell; a caller that finds out in passing need not.
 
     Returns
     -------
@@ -61,7 +63,8 @@ def as_matrix(x: object, *, minimum_rows: int = 1) -> Matrix:
             f"a minimum of {minimum_rows} is required."
         )
     matrix = _to_float(table, x)
-    _reject_non_finite(matrix, x)
+    if check_finite:
+        _reject_non_finite(matrix, x)
     return matrix
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector, as_matrix
 
-__all__ = ["LocationScatter", "Scatter", "checked", "search_generator"]
+__all__ = ["LocationScatter", "Scatter", "checked", "search_generator", "search_seed"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +67,13 @@ def checked(x: object, name: str, *, more_rows_than_columns_plus: int = 0) -> Ma
             f"{name} needs columns that vary: column {int(constant[0])} is constant. Drop it."
         )
     return matrix
+
+
+def search_seed(random_state: object) -> int:
+    """Return a number from 0 to 2^63 - 1 that seeds random starts; for None a fixed one."""
+    if random_state is None:
+        return 0
+    return int(search_generator(random_state).integers(2**63))
 
 
 def search_generator(random_state: object) -> np.random.Generator:

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from icsa.errors import ExactFitError, InputError
 from icsa.matrices import Matrix, Vector, column_names, columns_first
-from icsa.scatters.base import LocationScatter, checked, search_generator
+from icsa.scatters.base import LocationScatter, checked, search_seed
 from icsa.scatters.mcd_factors import chi2_quantile, consistency_factor, small_sample_factor
-from icsa.scatters.mcd_kernels import Rows, distances, whitener
+from icsa.scatters.mcd_kernels import Rows, distances, subset_moments, whitener
 from icsa.scatters.mcd_search import Effort, least_determinant_rows
 
 __all__ = ["MinimumCovarianceDeterminant", "mcd"]
@@ -21,6 +21,8 @@ _REWEIGHTING_QUANTILE = 0.975
 # A direction in which standardised rows spread less than this is one in which they do not spread at
 # all.
 _FLAT = 1e-7
+# With all pivots above this share of their variance, products have all the digits.
+_PLAIN = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,18 +116,17 @@ def mcd(
     n, p = matrix.shape
     xt = columns_first(matrix)
     effort = None if starts is None else Effort(starts, max(1, starts // 3), max(1, starts // 8))
-    seed = int(search_generator(random_state).integers(2**63))
-    support = least_determinant_rows(xt, alpha, seed, effort)
+    support = least_determinant_rows(xt, alpha, search_seed(random_state), effort)
     raw_consistency = consistency_factor(support.size / n, p)
     raw_correction = small_sample_factor(n, p, alpha) if small_sample_correction else 1.0
-    raw_location, covariance, objective = _moments(matrix, support, column_names(x))
+    raw_location, covariance, objective = _moments(xt, support, x)
     raw_scatter = raw_consistency * raw_correction * covariance
     weights = _distances(xt, raw_location, raw_scatter) < chi2_quantile(_REWEIGHTING_QUANTILE, p)
     location, scatter = raw_location, raw_scatter
     consistency, correction = raw_consistency, raw_correction
     if reweighted:
         kept = int(weights.sum())
-        location, covariance, _ = _moments(matrix, np.flatnonzero(weights), column_names(x))
+        location, covariance, _ = _moments(xt, np.flatnonzero(weights), x)
         consistency, correction = consistency_factor(kept / n, p), 1.0
         if small_sample_correction and kept < n:
             correction = small_sample_factor(n, p, alpha, "reweighted")
@@ -145,20 +146,22 @@ def mcd(
     )
 
 
-def _moments(x: Matrix, rows: Rows, names: list[str]) -> tuple[Vector, Matrix, float]:
-    """Return mean, covariance and its log determinant of some rows, by QR of the centred rows."""
-    kept = x[rows]
-    location = kept.mean(axis=0)
-    kept -= location
-    scale = np.sqrt(np.einsum("ij,ij->j", kept, kept) / max(rows.size - 1, 1))
-    if np.all(scale > 0):
-        kept /= scale
-        pivots = np.abs(np.diagonal(np.linalg.qr(kept, mode="r"))) / np.sqrt(rows.size - 1)
-        if pivots.size == scale.size and pivots.min() > _FLAT:
-            correlation = kept.T @ kept / (rows.size - 1)
-            covariance = correlation * np.outer(scale, scale)
-            return location, covariance, 2.0 * float(np.sum(np.log(pivots) + np.log(scale)))
-    raise _exact_fit(x, rows, names)
+def _moments(xt: Matrix, rows: Rows, x: object) -> tuple[Vector, Matrix, float]:
+    """Return mean, covariance and its log determinant of some columns of `xt`."""
+    p = xt.shape[0]
+    mean, cross, w = np.empty(p), np.empty((p, p)), np.empty((p, p))
+    subset_moments(xt, rows, rows.size, np.empty((p, rows.size)), mean, cross)
+    log_det = whitener(cross, rows.size, w) if rows.size > p else -np.inf
+    covariance = cross / max(rows.size - 1, 1)
+    if log_det == -np.inf:
+        raise _exact_fit(np.ascontiguousarray(xt.T), rows, column_names(x))
+    if np.min(1.0 / np.diagonal(w) ** 2 / np.diagonal(covariance)) < _PLAIN:
+        # Products lose half of the digits of a small pivot; the rows themselves have them all.
+        scale = np.sqrt(np.diagonal(covariance))
+        standard = ((xt[:, rows] - mean[:, None]) / scale[:, None]).T
+        pivots = np.abs(np.diagonal(np.linalg.qr(standard, mode="r"))) / np.sqrt(rows.size - 1)
+        log_det = 2.0 * float(np.sum(np.log(pivots) + np.log(scale)))
+    return mean, covariance, log_det
 
 
 def _distances(xt: Matrix, location: Vector, scatter: Matrix) -> Vector:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 from scipy.special import chdtr, chdtri
@@ -58,6 +59,7 @@ def subset_size(n: int, p: int, alpha: float) -> int:
     return math.floor(2 * half - n + 2 * (n - half) * alpha)
 
 
+@functools.lru_cache(maxsize=4096)
 def chi2_quantile(probability: float, df: int) -> float:
     """Return the chi-square quantile.
 
@@ -69,6 +71,7 @@ def chi2_quantile(probability: float, df: int) -> float:
     return float(chdtri(df, 1.0 - probability))
 
 
+@functools.lru_cache(maxsize=4096)
 def consistency_factor(fraction: float, p: int) -> float:
     """Return the factor that makes the covariance of the central normal rows consistent.
 
@@ -84,6 +87,7 @@ def consistency_factor(fraction: float, p: int) -> float:
     return fraction / float(chdtr(p + 2, chi2_quantile(fraction, p)))
 
 
+@functools.lru_cache(maxsize=4096)
 def small_sample_factor(n: int, p: int, alpha: float, estimate: str = "raw") -> float:
     """Return the factor that takes the small-sample bias out of the "raw" or "reweighted" estimate.
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from icsa.compilation import kernel, summing_kernel
+from icsa.mapping import BLOCK, add_products
 from icsa.matrices import Matrix, Vector
 
 __all__ = [
@@ -32,8 +33,6 @@ __all__ = [
 
 Rows = npt.NDArray[np.int64]
 
-# Rows a block holds while distances are computed: p x 64 doubles stay in the first cache.
-_BLOCK = 64
 # A pivot this small against its own variance is rounding error, not variance.
 _SINGULAR = 1e-13
 
@@ -62,7 +61,7 @@ def draw_subsets(n: int, size: int, count: int, seed: int, subsets: Rows) -> Non
 def subset_moments(
     xt: Matrix, rows: Rows, count: int, gathered: Matrix, mean: Vector, cross: Matrix
 ) -> None:
-    """Set `mean` and the centred cross-products `cross` (lower triangle) of rows[:count]."""
+    """Set `mean` and the centred cross-products `cross` of rows[:count]."""
     p = xt.shape[0]
     for j in range(p):
         column, target = xt[j], gathered[j]
@@ -81,8 +80,8 @@ def subset_moments(
             for i in range(count):
                 total += target[i] * first[i]
                 other += target[i] * second[i]
-            cross[j, k] = total
-            cross[j, k + 1] = other
+            cross[j, k], cross[k, j] = total, total
+            cross[j, k + 1], cross[k + 1, j] = other, other
             k += 2
         if k == j:
             total = 0.0
@@ -128,10 +127,10 @@ def whitener(cross: Matrix, count: int, w: Matrix) -> float:
 def distances(xt: Matrix, mean: Vector, w: Matrix, squared: Vector) -> None:
     """Set `squared` to the squared length of w (x_i - mean) for every row i."""
     p, n = xt.shape
-    centred = np.empty((p, _BLOCK))
-    coordinate = np.empty(_BLOCK)
-    for start in range(0, n, _BLOCK):
-        size = min(_BLOCK, n - start)
+    centred = np.empty((p, BLOCK))
+    coordinate = np.empty(BLOCK)
+    for start in range(0, n, BLOCK):
+        size = min(BLOCK, n - start)
         block = squared[start : start + size]
         for i in range(size):
             block[i] = 0.0
@@ -140,18 +139,7 @@ def distances(xt: Matrix, mean: Vector, w: Matrix, squared: Vector) -> None:
             for i in range(size):
                 target[i] = column[i] - mean[j]
                 coordinate[i] = w[j, j] * target[i]
-            k = 0
-            while k + 3 < j:  # four columns at a time: fewer loads and stores of the sum
-                c0, c1, c2, c3 = centred[k], centred[k + 1], centred[k + 2], centred[k + 3]
-                w0, w1, w2, w3 = w[j, k], w[j, k + 1], w[j, k + 2], w[j, k + 3]
-                for i in range(size):
-                    coordinate[i] += w0 * c0[i] + w1 * c1[i] + w2 * c2[i] + w3 * c3[i]
-                k += 4
-            while k < j:
-                c0, w0 = centred[k], w[j, k]
-                for i in range(size):
-                    coordinate[i] += w0 * c0[i]
-                k += 1
+            add_products(w[j], centred, j, size, coordinate)
             for i in range(size):
                 block[i] += coordinate[i] * coordinate[i]
 

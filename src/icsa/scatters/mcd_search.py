@@ -62,8 +62,8 @@ def default_effort(n: int, p: int) -> Effort:
     """
     if p <= 3:
         return Effort(300, 100, 32)
-    if n <= 100 and p > 4:
-        return Effort(200, 60, 16)
+    if n <= 100:
+        return Effort(200, 60, 16) if p > 4 else Effort(60, 20, 6)
     if n > 500:
         return Effort(100, 40, 16)
     if p >= 20:
@@ -126,8 +126,9 @@ def _best(objectives: Vector, subsets: Rows, count: int) -> tuple[Vector, Rows]:
     """Return the `count` best of the distinct subsets; equal ones have equal objectives."""
     order = np.argsort(objectives, kind="stable")
     ordered = objectives[order]
-    distinct = np.concatenate([[True], ordered[1:] != ordered[:-1]]) & (ordered < math.inf)
-    best = order[np.flatnonzero(distinct)[:count]]
+    distinct = ordered < math.inf
+    distinct[1:] &= ordered[1:] != ordered[:-1]
+    best = order[distinct][:count]
     return objectives[best], subsets[best]
 
 
@@ -162,7 +163,7 @@ def _columns_of(xt: Matrix, rows: Rows) -> Matrix:
 
 @dataclass(frozen=True)
 class _Fit:
-    """Moments of some rows: how many, their mean and centred cross-products (lower triangle)."""
+    """Moments of some rows: how many, their mean and centred cross-products."""
 
     size: int
     mean: Vector

@@ -1,0 +1,105 @@
+"""The README's commands are those that CI runs, and what it says the example prints is printed."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+EXAMPLE = ROOT / "examples" / "outliers.py"
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, flags=re.DOTALL | re.MULTILINE)
+
+
+def run_example(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(EXAMPLE), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def test_the_two_commands() -> None:
+    assert [block.strip() for block in blocks("sh")] == [
+        "pip install . && python examples/outliers.py",
+        "pip install '.[test]' && pytest",
+    ]
+
+
+def test_ci_takes_its_commands_from_the_readme() -> None:
+    """Run the lines of .ci/run that read the README, and nothing else of it."""
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    start, end = script.index("mapfile"), script.index("\nsay ", script.index("mapfile"))
+    found = subprocess.run(
+        [
+            "bash",
+            "-euo",
+            "pipefail",
+            "-c",
+            script[start:end] + '\nprintf "%s\\n" "$example" "$tests"',
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
+    assert found.stdout.splitlines() == [block.strip() for block in blocks("sh")]
+    assert 'run "$tests"' in script
+    assert 'run "$example"' in script
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+
+
+def test_the_example_prints_what_the_readme_shows() -> None:
+    finished = run_example()
+    assert finished.returncode == 0, finished.stderr
+    (shown,) = blocks("text")
+    assert shown in finished.stdout
+
+
+def test_the_example_writes_a_release_only_when_asked(tmp_path: Path) -> None:
+    file = tmp_path / "released.csv"
+    finished = run_example("--releases", "2", "--output", str(file))
+    assert finished.returncode == 0, finished.stderr
+    original = np.loadtxt(EXAMPLE.with_name("patients.csv"), delimiter=",", skiprows=1)
+    released = np.loadtxt(file, delimiter=",", skiprows=1)
+    np.testing.assert_allclose(released.mean(axis=0), original.mean(axis=0), rtol=1e-5)
+    assert not np.allclose(released, original)
+    again = run_example("--output", str(file))
+    assert again.returncode == 2
+    assert "exists" in again.stderr
+
+
+def test_the_shipped_table_is_what_its_recipe_makes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    import make_patients
+
+    monkeypatch.setattr(make_patients, "FILE", tmp_path / "patients.csv")
+    make_patients.main()
+    shipped = EXAMPLE.with_name("patients.csv").read_text(encoding="utf-8")
+    assert make_patients.FILE.read_text(encoding="utf-8") == shipped
+
+
+def test_the_snippet_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    (snippet,) = blocks("python")
+    names: dict[str, object] = {}
+    exec(snippet, names)
+    assert np.shape(names["released"]) == np.shape(names["table"])
+
+
+@pytest.mark.parametrize("link", re.findall(r"\]\(([^)]+)\)", README))
+def test_links_lead_somewhere(link: str) -> None:
+    assert (ROOT / link).exists()
