@@ -24,6 +24,9 @@ from icsa.subspaces import Subspace, spanned_subspace
 
 __all__ = ["InvariantCoordinates", "invariant_coordinates"]
 
+# Kernels are compiled for one kind of array: rows in one piece, writeable though not written to.
+_ONE_KIND = ("C_CONTIGUOUS", "WRITEABLE")
+
 
 @dataclass(frozen=True, eq=False)
 class InvariantCoordinates:
@@ -115,7 +118,7 @@ class InvariantCoordinates:
         """Return what `inverse_transform` does, without a look at the scores first."""
         if out is None:
             out = np.empty((scores.shape[0], self.mixing.shape[0]), order="F")
-        rows_of(columns_first(scores), self.mixing, self.location, out.T)
+        rows_of(columns_first(scores), self.mixing, self.location.copy(), out.T)
         return out
 
 
@@ -254,10 +257,10 @@ def _extended(core: InvariantCoordinates, space: Subspace) -> InvariantCoordinat
 def _scores(x: Matrix, location: Vector, factor: Matrix, rotation: Matrix) -> tuple[Matrix, bool]:
     """Return the scores rotation' factor^-1 (x - location), and whether all are finite."""
     scores = np.empty((x.shape[1], x.shape[0]))
-    turned, check = np.ascontiguousarray(rotation.T), 0.0
+    turned, centre, check = np.ascontiguousarray(rotation.T), location.copy(), 0.0
     for rows in row_blocks(x.shape[0]):
-        block = np.ascontiguousarray(x[rows])  # one layout, so that one kernel serves all
-        check += scores_of(block, location, factor, turned, scores, rows.start)
+        block = np.require(x[rows], requirements=_ONE_KIND)
+        check += scores_of(block, centre, factor, turned, scores, rows.start)
     return scores.T, check == 0.0
 
 

@@ -83,7 +83,7 @@ def column_names(x: object) -> list[str]:
 
 
 def columns_first(x: Matrix) -> Matrix:
-    """Return the transpose in one piece of memory: `x` itself where it is stored by columns.
+    """Return the transpose in one piece of writeable memory: that of `x` where it is such.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def columns_first(x: Matrix) -> Matrix:
     array([[1., 3.],
            [2., 4.]])
     """
-    if x.flags.f_contiguous:
+    if x.flags.f_contiguous and x.flags.writeable:
         return x.T
     transposed = np.empty((x.shape[1], x.shape[0]))
     for rows in row_blocks(x.shape[0], 1024):  # a plain copy of the transpose misses the cache
