@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 from scipy.linalg import eigh, solve_triangular
@@ -25,7 +26,7 @@ from icsa.subspaces import Subspace, spanned_subspace
 __all__ = ["InvariantCoordinates", "invariant_coordinates"]
 
 # Kernels are compiled for one kind of array: rows in one piece, writeable though not written to.
-_ONE_KIND = ("C_CONTIGUOUS", "WRITEABLE")
+_ONE_KIND: tuple[Literal["C"], Literal["W"]] = ("C", "W")
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from icsa.scatters import mcd_kernels as kernels
+from icsa.scatters import mcd_swaps as swaps
+from icsa.scatters.mcd_descent import descend
 
 
 def _table(seed: int, n: int, p: int) -> np.ndarray:
@@ -100,9 +102,9 @@ def _border_state(seed: int, n: int, p: int, q: int):
         kernels.distances(xt, mean, w, squared)
         kernels.nearest(squared, h, scratch, rows)
     names = np.empty(2 * q, dtype=np.int64)
-    assert kernels.border(squared, scratch, h, names)
+    assert swaps.border(squared, scratch, h, names)
     gram = np.empty((2 * q, 2 * q))
-    kernels.inner_products(xt, mean, w, names, 1 / (h - 1), np.empty((p, n)), gram)
+    swaps.inner_products(xt, mean, w, names, 1 / (h - 1), np.empty((p, n)), gram)
     return x, h, rows.copy(), squared, names, gram
 
 
@@ -125,7 +127,7 @@ def test_exchanges_change_the_determinant_as_they_say(seed: int, n: int, p: int)
     locked = np.zeros(8, dtype=np.bool_)
     for _ in range(3):
         before = np.linalg.det(np.cov(x[rows].T))
-        ratio, leaving, entering = kernels.best_exchange(gram, h, locked)
+        ratio, leaving, entering = swaps.best_exchange(gram, h, locked)
         tried = {}
         for v in names[:4]:
             for u in names[4:]:
@@ -134,7 +136,7 @@ def test_exchanges_change_the_determinant_as_they_say(seed: int, n: int, p: int)
         assert ratio == pytest.approx(min(tried.values()), rel=1e-8)
         assert tried[names[leaving], names[entering]] == pytest.approx(ratio, rel=1e-8)
         rows = np.sort(np.append(np.setdiff1d(rows, names[leaving]), names[entering]))
-        kernels.exchange(gram, h, leaving, entering, names)
+        swaps.exchange(gram, h, leaving, entering, names)
         centred = x[names] - x[rows].mean(axis=0)
         cross = np.cov(x[rows].T) * (h - 1)
         np.testing.assert_allclose(
@@ -146,7 +148,7 @@ def test_exchanges_change_the_determinant_as_they_say(seed: int, n: int, p: int)
 def test_swap_chain_returns_its_best_prefix(seed: int) -> None:
     x, h, rows, _, names, gram = _border_state(seed, 60, 3, 5)
     pairs = np.empty((5, 2), dtype=np.int64)
-    taken = kernels.swap_chain(gram, h, names, pairs)
+    taken = swaps.swap_chain(gram, h, names, pairs)
     determinants = []
     current = rows
     for leaving, entering in pairs:
@@ -155,7 +157,7 @@ def test_swap_chain_returns_its_best_prefix(seed: int) -> None:
     best = int(np.argmin(determinants))
     assert taken == (best + 1 if determinants[best] < 1 - 1e-10 else 0)
     replaced = rows.copy()
-    kernels.replace_rows(replaced, pairs, 2, np.empty(60, dtype=np.bool_))
+    swaps.replace_rows(replaced, pairs, 2, np.empty(60, dtype=np.bool_))
     wanted = np.union1d(np.setdiff1d(rows, pairs[:2, 0]), pairs[:2, 1])
     np.testing.assert_array_equal(replaced, wanted)
 
@@ -168,7 +170,7 @@ def test_descend_ends_where_no_single_swap_helps(seed: int, p: int) -> None:
     starts = np.empty((4, p + 1), dtype=np.int64)
     kernels.draw_subsets(n, p + 1, 4, seed, starts)
     objectives, subsets = np.empty(4), np.empty((4, h), dtype=np.int64)
-    kernels.descend(
+    descend(
         np.ascontiguousarray(x.T), starts, p + 1, h, 1000, min(h - 1, n - h), objectives, subsets
     )
     rows = subsets[np.argmin(objectives)]

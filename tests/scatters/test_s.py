@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from itertools import combinations
 
@@ -13,12 +12,11 @@ from hypothesis import strategies as st
 
 from icsa.errors import ConvergenceError, ExactFitError, InputError
 from icsa.linalg import affine_distance, log_determinant, squared_distances
+from icsa.scatters import reweighting, s_search
+from icsa.scatters.base import search_generator
 from icsa.scatters.s import s
 from icsa.scatters.univariate import bisquare_radii, bisquare_weights
 from tests.conftest import load_reference
-
-# The package exports the function under the name of its module.
-module = importlib.import_module("icsa.scatters.s")
 
 SETS = (
     *("bushfire", "hbk", "iris", "laseri8", "stackloss", "starsCYG", "swiss"),
@@ -128,7 +126,7 @@ def test_random_state_is_used_and_none_is_fixed():
     x = load_reference("wood")[0]
     assert np.array_equal(s(x, n_starts=20).scatter, s(x, n_starts=20).scatter)
     drawn = [
-        list(module._random_subsets(x, 3, module.search_generator(state))) for state in (1, 2, None)
+        list(s_search._random_subsets(x, 3, search_generator(state))) for state in (1, 2, None)
     ]
     assert not np.array_equal(drawn[0], drawn[1])
     assert not np.array_equal(drawn[0], drawn[2])
@@ -159,8 +157,8 @@ def test_long_tables_are_screened_on_a_sample():
 
 def test_steps_lower_the_radius_like_a_plain_loop():
     unit = np.random.default_rng(3).standard_t(3, size=(30, 3))
-    starts = module._from_subsets(module._random_subsets(unit, 5, np.random.default_rng(4)), 3)
-    stepped = module._stepped(unit, starts, 0.5, 4, unit)
+    starts = s_search._from_subsets(s_search._random_subsets(unit, 5, np.random.default_rng(4)), 3)
+    stepped = s_search._stepped(unit, starts, 0.5, 4, unit)
     for k in range(stepped.radii.size):
         location, factor = starts.locations[k], starts.factors[k]
         radii = []
@@ -180,11 +178,11 @@ def test_steps_lower_the_radius_like_a_plain_loop():
 def test_singular_subsets_are_left_out():
     rows = np.random.default_rng(5).normal(size=(6, 2))
     flat = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])
-    assert module._from_subsets([rows[:3], flat, rows[3:]], 2).radii.size == 2
+    assert s_search._from_subsets([rows[:3], flat, rows[3:]], 2).radii.size == 2
 
 
 def test_one_singular_matrix_does_not_spoil_the_block():
-    factors = module._unit_factors(np.array([np.eye(2), np.zeros((2, 2)), 4 * np.eye(2)]))
+    factors = reweighting.unit_factors(np.array([np.eye(2), np.zeros((2, 2)), 4 * np.eye(2)]))
     np.testing.assert_allclose(factors[[0, 2]], [np.eye(2), np.eye(2)])
     assert np.isnan(factors[1]).all()
 
@@ -247,8 +245,8 @@ def test_too_few_rows():
 
 
 def test_no_start_of_full_rank(monkeypatch):
-    monkeypatch.setattr(module, "_random_subsets", lambda *_: iter([]))
-    monkeypatch.setattr(module, "_central_halves", lambda *_: iter([]))
+    monkeypatch.setattr(s_search, "_random_subsets", lambda *_: iter([]))
+    monkeypatch.setattr(s_search, "_central_halves", lambda *_: iter([]))
     with pytest.raises(InputError, match="s found no start of full rank in 7 random ones"):
         s(load_reference("hbk")[0], n_starts=7)
 
@@ -261,6 +259,6 @@ def test_too_few_steps():
 def test_vanishing_weights():
     x = np.random.default_rng(12).normal(size=(20, 2))
     with pytest.raises(ConvergenceError, match="in step 1 the rows that have weight lie on"):
-        module.reweighted_fixed_point(
+        reweighting.reweighted_fixed_point(
             x, np.zeros(2), np.eye(2), lambda d: np.zeros_like(d), "mm", 1e-9, 5
         )

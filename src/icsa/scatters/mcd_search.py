@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from icsa.matrices import Matrix, Vector, row_blocks
+from icsa.scatters.mcd_descent import descend
 from icsa.scatters.mcd_factors import subset_size
 from icsa.scatters.mcd_kernels import (
     Rows,
-    descend,
     distances,
     draw_subsets,
     nearest,

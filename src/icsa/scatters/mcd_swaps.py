@@ -1,0 +1,177 @@
+"""Kernels that swap rows at the border of a subset, as long as its determinant falls.
+
+The rows at the border enter only through their inner products under the subset's covariance, and a
+swap changes these by a matrix of rank two: once they are known, a swap costs a few hundred
+operations, whatever the size of the table.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from icsa.compilation import kernel, summing_kernel
+from icsa.matrices import Matrix, Vector
+from icsa.scatters.mcd_kernels import Rows, select
+
+__all__ = [
+    "best_exchange",
+    "border",
+    "exchange",
+    "inner_products",
+    "replace_rows",
+    "swap_chain",
+]
+
+
+@kernel
+def border(squared: Vector, scratch: Vector, h: int, names: Rows) -> bool:
+    """Set `names` to the q farthest rows inside and the q nearest rows outside.
+
+    `scratch` is what `nearest` left: the h smallest distances first.
+    """
+    n = squared.shape[0]
+    q = names.shape[0] // 2
+    select(scratch, np.int64(0), h - 1, h - q)
+    select(scratch, h, n - 1, h + q - 1)
+    threshold, farthest = scratch[h - 1], scratch[h + q - 1]
+    inside, outside = 0, q
+    for i in range(n):
+        if squared[i] < scratch[h - q] or squared[i] > farthest:
+            continue
+        if squared[i] <= threshold:
+            if inside < q:
+                names[inside] = i
+                inside += 1
+        elif outside < 2 * q:
+            names[outside] = i
+            outside += 1
+    return bool(outside == 2 * q and inside == q)
+
+
+@summing_kernel
+def inner_products(
+    xt: Matrix,
+    mean: Vector,
+    w: Matrix,
+    names: Rows,
+    scale: float,
+    whitened: Matrix,
+    gram: Matrix,
+) -> None:
+    """Set `gram` to scale times the inner products of the whitened rows `names`."""
+    p = xt.shape[0]
+    size = names.shape[0]
+    for j in range(p):
+        for c in range(size):
+            whitened[j, c] = xt[j, names[c]] - mean[j]
+    for j in range(p - 1, -1, -1):  # from the last down, in place: w is lower triangular
+        target = whitened[j]
+        for c in range(size):
+            target[c] *= w[j, j]
+        for k in range(j):
+            source, weight = whitened[k], w[j, k]
+            for c in range(size):
+                target[c] += weight * source[c]
+    for c in range(size):
+        for d in range(size):
+            gram[c, d] = 0.0
+    for j in range(p):
+        row = whitened[j]
+        for c in range(size):
+            value = scale * row[c]
+            for d in range(size):
+                gram[c, d] += value * row[d]
+
+
+@kernel
+def best_exchange(gram: Matrix, h: int, locked: npt.NDArray[np.bool_]) -> tuple[float, int, int]:
+    """Return the least factor by which a swap of two rows changes the determinant, and the swap.
+
+    With a = u'A^-1 u for the row u that comes in, b = v'A^-1 v for the row v that goes out, c =
+    u'A^-1 v, all centred, A the subset's cross-products: 1 + a (1 - 1/h) - b (1 + 1/h) + 2 c/h - a
+    b + c^2.
+    """
+    q = gram.shape[0] // 2
+    best, leaving, entering = np.inf, -1, -1
+    for v in range(q):
+        if locked[v]:
+            continue
+        b = gram[v, v]
+        for u in range(q, 2 * q):
+            a, c = gram[u, u], gram[v, u]
+            ratio = 1.0 + a * (1.0 - 1.0 / h) - b * (1.0 + 1.0 / h + a) + c * (2.0 / h + c)
+            if ratio < best and not locked[u]:
+                best, leaving, entering = ratio, v, u
+    return best, leaving, entering
+
+
+@kernel
+def exchange(gram: Matrix, h: int, v: int, u: int, names: Rows) -> None:
+    """Swap the rows v (inside) and u (outside): `gram` becomes that of the new subset.
+
+    A changes by D C D' with D = (u, v), C = [[1 - 1/h, 1/h], [1/h, -1 - 1/h]] of determinant -1
+    (Woodbury), and the mean by (u - v)/h.
+    """
+    size = gram.shape[0]
+    m00 = 1.0 + 1.0 / h + gram[u, u]
+    m01 = 1.0 / h + gram[u, v]
+    m11 = 1.0 / h - 1.0 + gram[v, v]
+    determinant = m00 * m11 - m01 * m01
+    k00, k01, k11 = m11 / determinant, -m01 / determinant, m00 / determinant
+    by_u, by_v, shift = np.empty(size), np.empty(size), np.empty(size)
+    for c in range(size):
+        by_u[c], by_v[c] = gram[u, c], gram[v, c]
+    for c in range(size):
+        f = k00 * by_u[c] + k01 * by_v[c]
+        g = k01 * by_u[c] + k11 * by_v[c]
+        for d in range(size):
+            gram[c, d] -= f * by_u[d] + g * by_v[d]
+    for c in range(size):
+        shift[c] = (gram[u, c] - gram[v, c]) / h
+    own = (shift[u] - shift[v]) / h
+    for c in range(size):
+        for d in range(size):
+            gram[c, d] += own - shift[c] - shift[d]
+    for c in range(size):  # the two change places: inside rows stay first
+        gram[c, u], gram[c, v] = gram[c, v], gram[c, u]
+    for c in range(size):
+        gram[u, c], gram[v, c] = gram[v, c], gram[u, c]
+    names[u], names[v] = names[v], names[u]
+
+
+@kernel
+def swap_chain(gram: Matrix, h: int, names: Rows, pairs: Rows) -> int:
+    """Make a chain of best swaps at the border; return the length of its best prefix.
+
+    As in Kernighan and Lin's heuristic a row moves once at most, and the chain may climb before it
+    falls: the best prefix counts. It finds what single swaps miss.
+    """
+    q = gram.shape[0] // 2
+    locked = np.zeros(2 * q, np.bool_)
+    product, lowest, taken = 1.0, 1.0 - 1e-10, 0
+    for swap in range(pairs.shape[0]):
+        ratio, v, u = best_exchange(gram, h, locked)
+        product *= ratio
+        pairs[swap, 0], pairs[swap, 1] = names[v], names[u]
+        if product < lowest:
+            lowest, taken = product, swap + 1
+        exchange(gram, h, v, u, names)
+        locked[v], locked[u] = True, True
+    return taken
+
+
+@kernel
+def replace_rows(rows: Rows, pairs: Rows, taken: int, inside: npt.NDArray[np.bool_]) -> None:
+    """Replace pairs[:taken, 0] by pairs[:taken, 1] in the ascending `rows`."""
+    for i in range(inside.shape[0]):
+        inside[i] = False
+    for i in range(rows.shape[0]):
+        inside[rows[i]] = True
+    for i in range(taken):
+        inside[pairs[i, 0]], inside[pairs[i, 1]] = False, True
+    filled = 0
+    for i in range(inside.shape[0]):
+        if inside[i]:
+            rows[filled] = i
+            filled += 1
