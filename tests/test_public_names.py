@@ -104,7 +104,7 @@ from icsa import scatters
 x = np.random.default_rng(0).normal(size=(60, 3))
 for scatter in scatters.SCATTERS.values():
     scatter(x)
-    import icsa.scatters.mcd
+    import icsa.scatters.mcd_estimate
 modules = [name for name in scatters.__all__ if type(getattr(scatters, name)).__name__ == "module"]
 assert not modules, modules
 """

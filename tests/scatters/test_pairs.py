@@ -13,7 +13,7 @@ from icsa.errors import ConvergenceError, ExactFitError, InputError
 from icsa.linalg import affine_distance, cholesky_factor
 from icsa.scatters import pairs
 from icsa.scatters.pairs import _weighted_differences, duembgen, symm_huber
-from icsa.scatters.tyler import tyler
+from icsa.scatters.tyler_shape import tyler
 from tests.conftest import load_reference
 from tests.scatters.laws import (
     SMALL_SETS,

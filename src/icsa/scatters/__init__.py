@@ -14,17 +14,17 @@ from icsa.scatters.base import LocationScatter, Scatter
 from icsa.scatters.registry import SCATTERS, ResolvedScatter, resolve
 
 if TYPE_CHECKING:
-    from icsa.scatters.hp1 import hp1
-    from icsa.scatters.hr import hr
-    from icsa.scatters.mcd import mcd
-    from icsa.scatters.mm import mm
+    from icsa.scatters.hettmansperger_randles import hr
+    from icsa.scatters.mcd_estimate import mcd
+    from icsa.scatters.mm_estimate import mm
     from icsa.scatters.moments import cov, cov4, cov_axis, cov_w, identity, variances
-    from icsa.scatters.mrcd import mrcd
-    from icsa.scatters.ogk import ogk
+    from icsa.scatters.mrcd_estimate import mrcd
+    from icsa.scatters.ogk_estimate import ogk
     from icsa.scatters.pairs import duembgen, symm_huber
-    from icsa.scatters.s import s
-    from icsa.scatters.tm import tm
-    from icsa.scatters.tyler import tyler
+    from icsa.scatters.rank_shape import hp1
+    from icsa.scatters.s_estimate import s
+    from icsa.scatters.t_estimate import tm
+    from icsa.scatters.tyler_shape import tyler
 
 __all__ = [
     "SCATTERS",
@@ -51,23 +51,33 @@ __all__ = [
     "variances",
 ]
 
+# No module has the name of a function: importing it would put it in the place of the function.
 _HOMES = {
     "cov": "moments",
     "cov4": "moments",
     "cov_axis": "moments",
     "cov_w": "moments",
     "duembgen": "pairs",
+    "hp1": "rank_shape",
+    "hr": "hettmansperger_randles",
     "identity": "moments",
+    "mcd": "mcd_estimate",
+    "mm": "mm_estimate",
+    "mrcd": "mrcd_estimate",
+    "ogk": "ogk_estimate",
+    "s": "s_estimate",
     "symm_huber": "pairs",
+    "tm": "t_estimate",
+    "tyler": "tyler_shape",
     "variances": "moments",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"icsa.scatters.{_HOMES.get(name, name)}"), name)
-    globals()[name] = value  # over the submodule of the same name, and for the next time
+    value = getattr(importlib.import_module(f"icsa.scatters.{_HOMES[name]}"), name)
+    globals()[name] = value
     return value
 
 

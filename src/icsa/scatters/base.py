@@ -61,11 +61,12 @@ def checked(x: object, name: str, *, more_rows_than_columns_plus: int = 0) -> Ma
             f"{name} needs more rows than columns{extra}: got {n_rows} rows, {n_columns} columns. "
             "Drop columns, or use the scatters ('identity', 'cov')."
         )
-    constant = np.flatnonzero(matrix.max(axis=0) == matrix.min(axis=0))
-    if constant.size:
-        raise InputError(
-            f"{name} needs columns that vary: column {int(constant[0])} is constant. Drop it."
-        )
+    # Nearly always the first rows tell; only columns that are constant there are looked through.
+    for column in np.flatnonzero((matrix[:64] == matrix[0]).all(axis=0)):
+        if np.all(matrix[:, column] == matrix[0, column]):
+            raise InputError(
+                f"{name} needs columns that vary: column {int(column)} is constant. Drop it."
+            )
     return matrix
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from icsa.matrices import Matrix, Vector, row_blocks
+from icsa.matrices import Matrix, Vector
 from icsa.scatters.mcd_descent import descend
 from icsa.scatters.mcd_factors import subset_size
 from icsa.scatters.mcd_kernels import (
@@ -21,17 +21,14 @@ from icsa.scatters.mcd_kernels import (
     distances,
     draw_subsets,
     nearest,
-    subset_moments,
-    whitener,
 )
+from icsa.scatters.mcd_moments import SubsetMoments
 
 __all__ = ["Effort", "default_effort", "least_determinant_rows"]
 
 _SMALL = 1500
 # Each round of a large search takes this many times the rows of the one before.
 _GROWTH = 10
-# Rows whose moments are summed at a time, so that they stay in the cache.
-_CHUNK = 4096
 # Swaps of single rows are looked for up to this size; beyond it they change the objective by less
 # than 1e-5.
 _SWAPS_UP_TO = 20_000
@@ -143,7 +140,7 @@ def _search_large(xt: Matrix, alpha: float, seed: int, effort: Effort | None) ->
     table = _columns_of(xt, np.sort(shuffled[:part]))
     h = subset_size(part, p, alpha)
     rows = _search_small(table, h, seed, effort or Effort(60, 20, 5))[1][0]
-    fit = _Fit.of(table, rows)
+    fit = SubsetMoments.of(table, rows)
     for size in sizes[1:]:
         table = _columns_of(xt, np.sort(shuffled[:size]))
         fit, _ = _settle(table, fit, subset_size(size, p, alpha), passes=1)
@@ -161,39 +158,7 @@ def _columns_of(xt: Matrix, rows: Rows) -> Matrix:
     return part
 
 
-@dataclass(frozen=True)
-class _Fit:
-    """Moments of some rows: how many, their mean and centred cross-products."""
-
-    size: int
-    mean: Vector
-    cross: Matrix
-
-    @classmethod
-    def of(cls, xt: Matrix, rows: Rows) -> _Fit:
-        p = xt.shape[0]
-        gathered = np.empty((p, _CHUNK))
-        fit = cls(0, np.zeros(p), np.zeros((p, p)))
-        for block in row_blocks(rows.size, _CHUNK):
-            mean, cross = np.empty(p), np.empty((p, p))
-            subset_moments(xt, rows[block], block.stop - block.start, gathered, mean, cross)
-            fit = fit.joined(cls(block.stop - block.start, mean, cross))
-        return fit
-
-    def joined(self, other: _Fit) -> _Fit:
-        """Return the moments of both sets of rows together."""
-        size = self.size + other.size
-        gap = other.mean - self.mean
-        cross = self.cross + other.cross + self.size * other.size / size * np.outer(gap, gap)
-        return _Fit(size, self.mean + other.size / size * gap, cross)
-
-    def whitener(self) -> tuple[Matrix, float]:
-        """Return what whitens the covariance, and its log determinant."""
-        w = np.empty_like(self.cross)
-        return w, whitener(self.cross, self.size, w)
-
-
-def _settle(xt: Matrix, fit: _Fit, h: int, passes: int) -> tuple[_Fit, Rows]:
+def _settle(xt: Matrix, fit: SubsetMoments, h: int, passes: int) -> tuple[SubsetMoments, Rows]:
     """Take C-steps on all rows until nothing changes; return the last fit and its rows.
 
     After a pass over all rows only those within a band of ranks around the border can soon change
@@ -209,9 +174,9 @@ def _settle(xt: Matrix, fit: _Fit, h: int, passes: int) -> tuple[_Fit, Rows]:
         ordered = np.partition(squared, [low, h - 1, high])
         core_rows = np.flatnonzero(squared < ordered[low])
         band_rows = np.flatnonzero((squared >= ordered[low]) & (squared <= ordered[high]))
-        core, band = _Fit.of(xt, core_rows), _columns_of(xt, band_rows)
+        core, band = SubsetMoments.of(xt, core_rows), _columns_of(xt, band_rows)
         inside = np.flatnonzero(squared[band_rows] <= ordered[h - 1])[: h - core.size]
-        fit = core.joined(_Fit.of(band, inside))
+        fit = core.joined(SubsetMoments.of(band, inside))
         objective = fit.whitener()[1]
         if objective > lowest - _SETTLED:
             break
@@ -219,7 +184,9 @@ def _settle(xt: Matrix, fit: _Fit, h: int, passes: int) -> tuple[_Fit, Rows]:
     return fit, np.sort(np.concatenate([core_rows, band_rows[inside]]))
 
 
-def _settle_band(band: Matrix, core: _Fit, fit: _Fit, rows: Rows) -> tuple[_Fit, Rows, float]:
+def _settle_band(
+    band: Matrix, core: SubsetMoments, fit: SubsetMoments, rows: Rows
+) -> tuple[SubsetMoments, Rows, float]:
     """Take C-steps among the band's rows, the core always inside, until the objective stays."""
     squared, scratch = np.empty(band.shape[1]), np.empty(band.shape[1])
     w, lowest = fit.whitener()
@@ -227,7 +194,7 @@ def _settle_band(band: Matrix, core: _Fit, fit: _Fit, rows: Rows) -> tuple[_Fit,
         step_rows = np.empty_like(rows)
         distances(band, fit.mean, w, squared)
         nearest(squared, rows.size, scratch, step_rows)
-        step = core.joined(_Fit.of(band, step_rows))
+        step = core.joined(SubsetMoments.of(band, step_rows))
         step_w, objective = step.whitener()
         if objective > lowest - _SETTLED:
             return fit, rows, lowest

@@ -70,7 +70,7 @@ def _member(
     return ResolvedScatter("", summary, robustness, function=call, **options)
 
 
-_MCD: dict[str, Any] = {"module": "mcd", "function": "mcd", "seeded": True}
+_MCD: dict[str, Any] = {"module": "mcd_estimate", "function": "mcd", "seeded": True}
 
 SCATTERS: dict[str, ResolvedScatter] = {
     name: ResolvedScatter(**{**vars(member), "name": name})
@@ -97,28 +97,32 @@ SCATTERS: dict[str, ResolvedScatter] = {
             "covariance of the directions from the mean", "I", "moments", "cov_axis"
         ),
         "cov_w": _member("covariance weighted by the squared distance", "I", "moments", "cov_w"),
-        "tm": _member("t M-estimate, 1 degree of freedom", "II", "tm", "tm"),
-        "tm1": _member("t M-estimate, 1 degree of freedom", "II", "tm", "tm"),
+        "tm": _member("t M-estimate, 1 degree of freedom", "II", "t_estimate", "tm"),
+        "tm1": _member("t M-estimate, 1 degree of freedom", "II", "t_estimate", "tm"),
         "tm2": _member(
-            "t M-estimate, 2 degrees of freedom", "II", "tm", "tm", arguments={"df": 2.0}
+            "t M-estimate, 2 degrees of freedom", "II", "t_estimate", "tm", arguments={"df": 2.0}
         ),
         "tm5": _member(
-            "t M-estimate, 5 degrees of freedom", "II", "tm", "tm", arguments={"df": 5.0}
+            "t M-estimate, 5 degrees of freedom", "II", "t_estimate", "tm", arguments={"df": 5.0}
         ),
         "tyler": _member(
-            "Tyler's shape around the mean", "II", "tyler", "tyler", unit_determinant=True
+            "Tyler's shape around the mean", "II", "tyler_shape", "tyler", unit_determinant=True
         ),
         "tyler_median": _member(
             "Tyler's shape around the column medians",
             "II",
-            "tyler",
+            "tyler_shape",
             "tyler",
             arguments={"location": "median"},
             affine_equivariant=False,
             unit_determinant=True,
         ),
         "hr": _member(
-            "Hettmansperger and Randles' median and shape", "II", "hr", "hr", unit_determinant=True
+            "Hettmansperger and Randles' median and shape",
+            "II",
+            "hettmansperger_randles",
+            "hr",
+            unit_determinant=True,
         ),
         "duembgen": _member(
             "Tyler's shape of all differences", "II", "pairs", "duembgen", unit_determinant=True
@@ -127,7 +131,7 @@ SCATTERS: dict[str, ResolvedScatter] = {
         "hp1": _member(
             "van der Waerden rank shape, one step from hr",
             "II",
-            "hp1",
+            "rank_shape",
             "hp1",
             unit_determinant=True,
         ),
@@ -155,20 +159,22 @@ SCATTERS: dict[str, ResolvedScatter] = {
         "ogk": _member(
             "orthogonalized Gnanadesikan-Kettenring estimate",
             "III",
-            "ogk",
+            "ogk_estimate",
             "ogk",
             affine_equivariant=False,
         ),
         "mrcd": _member(
             "minimum regularized covariance determinant, for more columns than rows",
             "III",
-            "mrcd",
+            "mrcd_estimate",
             "mrcd",
             affine_equivariant=False,
             needs_full_rank=False,
         ),
-        "s": _member("S-estimate, bisquare, 50% breakdown", "III", "s", "s", seeded=True),
-        "mm": _member("MM-estimate, bisquare, 95% efficient", "III", "mm", "mm", seeded=True),
+        "s": _member("S-estimate, bisquare, 50% breakdown", "III", "s_estimate", "s", seeded=True),
+        "mm": _member(
+            "MM-estimate, bisquare, 95% efficient", "III", "mm_estimate", "mm", seeded=True
+        ),
     }.items()
 }
 

@@ -12,7 +12,7 @@ from scipy.linalg import eigh
 
 from icsa.errors import ExactFitError, InputError
 from icsa.matrices import Matrix, Vector
-from icsa.scatters.ogk import deterministic_distances
+from icsa.scatters.ogk_estimate import deterministic_distances
 from icsa.scatters.reweighting import NO_SPREAD, unit_factors
 from icsa.scatters.univariate import bisquare_radii, bisquare_weights, tied_direction_error
 

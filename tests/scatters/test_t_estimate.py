@@ -9,7 +9,7 @@ from hypothesis import given
 from icsa.errors import ConvergenceError, ExactFitError, InputError
 from icsa.linalg import affine_distance
 from icsa.scatters.moments import cov
-from icsa.scatters.tm import tm
+from icsa.scatters.t_estimate import tm
 from tests.conftest import load_reference
 from tests.scatters.laws import (
     SETS,

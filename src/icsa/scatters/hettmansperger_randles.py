@@ -18,7 +18,7 @@ from icsa.scatters.fixed_point import (
     solve,
 )
 from icsa.scatters.nonexistence import nonexistence
-from icsa.scatters.tyler import unit_factor
+from icsa.scatters.tyler_shape import unit_factor
 from icsa.scatters.weighting import substitution
 from icsa.scatters.whitening import centred, factor_of, sum_of_squares, whitened
 

@@ -15,7 +15,7 @@ from icsa.errors import ConvergenceError, InputError, UnknownNameError
 from icsa.linalg import inverse_root, log_determinant, squared_distances, symmetrize
 from icsa.matrices import Matrix, Vector, as_matrix
 from icsa.scatters.base import LocationScatter
-from icsa.scatters.ogk import deterministic_distances, untied_scales
+from icsa.scatters.ogk_estimate import deterministic_distances, untied_scales
 from icsa.scatters.univariate import average_ranks, tied_direction_error
 
 __all__ = ["MRCDScatter", "mrcd"]

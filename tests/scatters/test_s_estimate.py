@@ -14,7 +14,7 @@ from icsa.errors import ConvergenceError, ExactFitError, InputError
 from icsa.linalg import affine_distance, log_determinant, squared_distances
 from icsa.scatters import reweighting, s_search
 from icsa.scatters.base import search_generator
-from icsa.scatters.s import s
+from icsa.scatters.s_estimate import s
 from icsa.scatters.univariate import bisquare_radii, bisquare_weights
 from tests.conftest import load_reference
 

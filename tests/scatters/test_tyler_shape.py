@@ -8,8 +8,8 @@ from hypothesis import given
 
 from icsa.errors import ConvergenceError, ExactFitError, InputError
 from icsa.linalg import affine_distance
-from icsa.scatters.hr import hr
-from icsa.scatters.tyler import tyler
+from icsa.scatters.hettmansperger_randles import hr
+from icsa.scatters.tyler_shape import tyler
 from tests.conftest import load_reference
 from tests.scatters.laws import (
     SETS,

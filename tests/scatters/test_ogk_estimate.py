@@ -10,7 +10,7 @@ from scipy.special import chdtri
 
 from icsa.errors import ExactFitError, InputError
 from icsa.linalg import affine_distance, squared_distances
-from icsa.scatters.ogk import deterministic_distances, ogk, orthogonal_axes, untied_scales
+from icsa.scatters.ogk_estimate import deterministic_distances, ogk, orthogonal_axes, untied_scales
 from icsa.scatters.univariate import qn_scale, tau_location_scale
 from tests.conftest import load_reference
 

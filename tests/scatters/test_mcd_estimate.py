@@ -9,7 +9,7 @@ import pytest
 
 from icsa.errors import ExactFitError, InputError
 from icsa.linalg import affine_distance, squared_distances
-from icsa.scatters.mcd import mcd
+from icsa.scatters.mcd_estimate import mcd
 from icsa.scatters.mcd_factors import consistency_factor, small_sample_factor, subset_size
 from tests.conftest import REFERENCE, load_reference
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from icsa.errors import ConvergenceError, InputError, UnknownNameError
 from icsa.linalg import affine_distance, log_determinant, squared_distances
 from icsa.scatters.base import LocationScatter
-from icsa.scatters.mm import mm
-from icsa.scatters.s import s
+from icsa.scatters.mm_estimate import mm
+from icsa.scatters.s_estimate import s
 from tests.conftest import load_reference
 
 # The package exports the function under the name of its module.
-module = importlib.import_module("icsa.scatters.mm")
+module = importlib.import_module("icsa.scatters.mm_estimate")
 
 SETS = (
     *("bushfire", "hbk", "iris", "laseri8", "stackloss", "starsCYG", "swiss"),

@@ -9,7 +9,7 @@ from icsa.linalg import cholesky_factor, unit_determinant
 from icsa.matrices import Matrix, Vector
 from icsa.scatters.base import LocationScatter, checked
 from icsa.scatters.fixed_point import MAX_ITERATIONS, TOLERANCE
-from icsa.scatters.hr import hr
+from icsa.scatters.hettmansperger_randles import hr
 from icsa.scatters.whitening import at_centre, sandwich, sum_of_squares, whitened
 
 __all__ = ["average_ranks", "hp1"]
@@ -31,7 +31,7 @@ def hp1(
     x : array-like of shape (n_rows, n_columns)
         The table; more rows than columns.
     tolerance, max_iterations
-        Of the Hettmansperger-Randles estimate, see `icsa.scatters.hr.hr`.
+        Of the Hettmansperger-Randles estimate, see `icsa.scatters.hettmansperger_randles.hr`.
 
     Returns
     -------

@@ -15,7 +15,7 @@ from icsa.linalg import cholesky_factor, symmetrize
 from icsa.matrices import Vector
 from icsa.scatters.base import LocationScatter, checked
 from icsa.scatters.reweighting import column_units, reweighted_fixed_point
-from icsa.scatters.s import s
+from icsa.scatters.s_estimate import s
 from icsa.scatters.univariate import bisquare_weights, truncated_moment
 
 __all__ = ["MMScatter", "mm"]

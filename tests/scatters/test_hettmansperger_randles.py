@@ -10,7 +10,7 @@ from hypothesis import given
 
 from icsa.errors import ConvergenceError, ExactFitError, InputError
 from icsa.linalg import affine_distance
-from icsa.scatters.hr import hr
+from icsa.scatters.hettmansperger_randles import hr
 from tests.conftest import load_reference
 from tests.scatters.laws import (
     SETS,

@@ -9,8 +9,8 @@ from scipy.stats import chi2, rankdata
 
 from icsa.errors import ConvergenceError, InputError
 from icsa.linalg import affine_distance
-from icsa.scatters.hp1 import average_ranks, hp1
-from icsa.scatters.hr import hr
+from icsa.scatters.hettmansperger_randles import hr
+from icsa.scatters.rank_shape import average_ranks, hp1
 from tests.conftest import load_reference
 from tests.scatters.laws import (
     SMALL_SETS,

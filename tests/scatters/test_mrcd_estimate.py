@@ -13,12 +13,12 @@ from scipy.optimize import brentq
 
 from icsa.errors import ConvergenceError, ExactFitError, InputError, UnknownNameError
 from icsa.linalg import affine_distance, log_determinant, squared_distances
-from icsa.scatters.mrcd import mrcd
+from icsa.scatters.mrcd_estimate import mrcd
 from icsa.scatters.univariate import qn_scale
 from tests.conftest import load_reference
 
 # The package exports the function under the name of its module.
-module = importlib.import_module("icsa.scatters.mrcd")
+module = importlib.import_module("icsa.scatters.mrcd_estimate")
 
 SETS = (
     *("bushfire", "hbk", "iris", "laseri8", "stackloss", "starsCYG", "swiss"),

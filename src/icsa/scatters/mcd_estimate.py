@@ -11,7 +11,8 @@ from icsa.errors import ExactFitError, InputError
 from icsa.matrices import Matrix, Vector, column_names, columns_first
 from icsa.scatters.base import LocationScatter, checked, search_seed
 from icsa.scatters.mcd_factors import chi2_quantile, consistency_factor, small_sample_factor
-from icsa.scatters.mcd_kernels import Rows, distances, subset_moments, whitener
+from icsa.scatters.mcd_kernels import Rows, distances, whitener
+from icsa.scatters.mcd_moments import SubsetMoments
 from icsa.scatters.mcd_search import Effort, least_determinant_rows
 
 __all__ = ["MinimumCovarianceDeterminant", "mcd"]
@@ -148,12 +149,10 @@ def mcd(
 
 def _moments(xt: Matrix, rows: Rows, x: object) -> tuple[Vector, Matrix, float]:
     """Return mean, covariance and its log determinant of some columns of `xt`."""
-    p = xt.shape[0]
-    mean, cross, w = np.empty(p), np.empty((p, p)), np.empty((p, p))
-    subset_moments(xt, rows, rows.size, np.empty((p, rows.size)), mean, cross)
-    log_det = whitener(cross, rows.size, w) if rows.size > p else -np.inf
-    covariance = cross / max(rows.size - 1, 1)
-    if log_det == -np.inf:
+    found = SubsetMoments.of(xt, rows)
+    w, log_det = found.whitener()
+    mean, covariance = found.mean, found.cross / max(rows.size - 1, 1)
+    if rows.size <= mean.size or log_det == -np.inf:
         raise _exact_fit(np.ascontiguousarray(xt.T), rows, column_names(x))
     if np.min(1.0 / np.diagonal(w) ** 2 / np.diagonal(covariance)) < _PLAIN:
         # Products lose half of the digits of a small pivot; the rows themselves have them all.

@@ -1,0 +1,87 @@
+"""Shuffling and the whole transform against copying the same memory, and the room they take."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from benchmarks.children import run_child
+from benchmarks.data import table
+from benchmarks.results import Case, Row, Target
+from benchmarks.rows.settings import Settings
+from benchmarks.timing import Timed, interleaved, paced, timed
+from icsa.anonymization import masked_copy
+from icsa.ics import invariant_coordinates
+from icsa.masks import permute
+
+__all__ = ["cases"]
+
+_COLUMNS = 10
+
+
+def cases(settings: Settings) -> Iterator[Case]:
+    """Yield the shuffle, the transform and its memory, each with one thread and with two."""
+    n, rounds = settings.choose(10_000_000, 1_000_000), settings.choose(5, 2)
+    size = f"{n}x{_COLUMNS}"
+    for threads in (1, 2):
+        name = f"permute {size} threads={threads}"
+        yield Case(name, partial(_shuffle_rows, name, n, threads, rounds))
+    yield Case(f"permute {size} numpy", partial(_numpy_rows, f"permute {size} numpy", n))
+    for threads in (1, 2):
+        name = f"transform {size} threads={threads}"
+        yield Case(name, partial(_transform_rows, name, n, threads, rounds))
+    for threads in (1, 2):
+        name = f"memory {size} threads={threads}"
+        yield Case(name, partial(_memory_rows, name, n, threads))
+
+
+def _shuffle_rows(name: str, n: int, threads: int, rounds: int) -> list[Row]:
+    z = table(_COLUMNS, n).T  # each column in one piece, as the coordinates give them
+    out = np.empty_like(z)
+    ours = timed(partial(permute, z, key=None, out=out, threads=threads))
+    return [_against_memcpy(name, ours, timed(partial(np.copyto, out, z)), 10.0, threads, rounds)]
+
+
+def _numpy_rows(name: str, n: int) -> list[Row]:
+    rows = table(_COLUMNS, n)
+    out = np.ones_like(rows)
+    permute(rows.T[:1000], key=None)  # loads the kernels
+    theirs = partial(np.random.default_rng(0).permuted, rows, axis=1, out=out)
+    ours = partial(permute, rows.T, key=None, out=out.T)
+    duel = interleaved(timed(ours), timed(theirs), 1, (1, 1))
+    remark = "NumPy's generator is not cryptographic"
+    return [Row(name, peer="NumPy Generator.permuted", remark=remark, **duel.figures())]
+
+
+def _transform_rows(name: str, n: int, threads: int, rounds: int) -> list[Row]:
+    x = table(n, _COLUMNS)
+    coordinates = invariant_coordinates(x[:10_000], scatters=("cov", "cov4"))
+    ours = timed(partial(masked_copy, x, coordinates, threads=threads))
+    memcpy = timed(partial(np.copyto, np.empty_like(x), x))
+    row = _against_memcpy(name, ours, memcpy, 15.0, threads, rounds)
+    # The result lies in new memory, which the system must hand out; so does that of x.copy().
+    copying = timed(x.copy)
+    fresh = statistics.median(copying(1).elapsed for _ in range(rounds))
+    row.details["x_copy_seconds"] = fresh
+    row.details["x_copy_over_ours"] = fresh / row.ours if row.ours else None
+    return [row]
+
+
+def _against_memcpy(
+    name: str, ours: Timed, memcpy: Timed, times: float, threads: int, rounds: int
+) -> Row:
+    """Return the row; only one thread was promised anything."""
+    duel = interleaved(ours, memcpy, rounds, paced(ours, memcpy, 0.0))
+    target = Target("ratio", 1.0 / times) if threads == 1 else None
+    return Row(name, peer="memcpy of the same array", target=target, **duel.figures())
+
+
+def _memory_rows(name: str, n: int, threads: int) -> list[Row]:
+    answer = run_child("peak_memory", str(n), str(_COLUMNS), str(threads)).answer
+    share = (answer["peak"] - answer["baseline"]) / answer["table"]
+    remark = "peak memory over the interpreter's, the input included"
+    target = Target("ours", 2.5)
+    return [Row(name, share, unit="tables", target=target, remark=remark, details=answer)]
