@@ -139,7 +139,8 @@ class _Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 class ICSAnonymizer(_Anonymizer):
     """Anonymize rows by masking their invariant coordinates (ICSA).
 
-    With robust scatters outliers cannot steer the coordinates, and are hidden.
+    With robust scatters outliers cannot steer the coordinates, so that no coordinate is made for
+    one of them. How well they are hidden depends on the table: few columns hide little.
 
     Parameters
     ----------

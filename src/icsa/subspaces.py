@@ -59,8 +59,7 @@ def spanned_subspace(x: Matrix, *, find_dependent: bool, orthonormal: bool) -> S
 
     Examples
     --------
-    >>> x = np.array([[1.0, 2.0, 3.0, 7.0], [2.0, 0.0, 2.0, 7.0], [0.0, 5.0, 5.0, 7.0], [1.0, 1.0,
-    2.0, 7.0]])
+    >>> x = np.array([[1, 2, 3, 7], [2, 0, 2, 7], [0, 5, 5, 7], [1, 1, 2, 7]], dtype=float)
     >>> space = spanned_subspace(x, find_dependent=True, orthonormal=False)
     >>> len(space.columns), space.constant_columns
     (2, (3,))

@@ -120,14 +120,31 @@ def test_three_outliers_in_the_plane_by_hand() -> None:
     )
 
 
-@pytest.mark.parametrize(("spread", "shift"), [(0.5, 200.0), (1.0, 6.0), (1.0, 12.0), (2.0, 50.0)])
+def _with_cluster(seed: int, n: int, p: int, spread: float, shift: float):
+    """Return a table in which 35% of the rows, anywhere, form a cluster; and which they are."""
+    rng = np.random.default_rng(seed)
+    x, clustered = rng.normal(size=(n, p)), rng.permutation(n) < int(0.35 * n)
+    direction = rng.normal(size=p)
+    x[clustered] = spread * x[clustered] + shift * direction / np.linalg.norm(direction)
+    return x, clustered
+
+
+@pytest.mark.parametrize(
+    ("spread", "shift"), [(0.5, 500.0), (1.0, 15.0), (1.0, 60.0), (2.0, 200.0)]
+)
 def test_escapes_a_cluster_of_35_percent(spread: float, shift: float) -> None:
     for seed in range(50):
-        x = np.random.default_rng(seed).normal(size=(120, 8))
-        x[:42] = spread * x[:42] + shift
+        x, clustered = _with_cluster(seed, 120, 8, spread, shift)
         got = mcd(x, alpha=0.5)
-        assert not got.weights[:42].any()
-        assert got.weights[42:].mean() > 0.8
+        assert not got.weights[clustered].any()
+        assert got.weights[~clustered].mean() > 0.8
+
+
+@pytest.mark.parametrize(("n", "p"), [(40, 4), (480, 32), (3000, 10), (5000, 20)])
+def test_escapes_a_cluster_at_other_sizes(n: int, p: int) -> None:
+    for seed in range(5):
+        x, clustered = _with_cluster(seed, n, p, 1.0, 200.0)
+        assert not mcd(x, alpha=0.5).weights[clustered].any()
 
 
 def test_a_tight_cluster_is_inside_because_that_is_the_least_determinant() -> None:

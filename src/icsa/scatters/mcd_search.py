@@ -1,9 +1,9 @@
 """The search for the h rows whose covariance has the least determinant.
 
-Small tables: random elemental starts (p + 1 rows), one C-step each, the best few C-steps more, the
-best of those descend to where neither a C-step nor a chain of swaps helps. Large tables: the same
-on a random 1,500 rows, then all rows, where only the rows near the border are looked at until it
-settles.
+Small tables: random elemental starts (p + 1 rows), one C-step each, the best few C-steps more; the
+best of those, and the half of the rows nearest the medians, descend to where neither a C-step nor a
+chain of swaps helps. Large tables: the same on a random part of the rows, then on ever more of
+them, where only the rows near the border are looked at until it settles.
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ _GROWTH = 10
 # Swaps of single rows are looked for up to this size; beyond it they change the objective by less
 # than 1e-5.
 _SWAPS_UP_TO = 20_000
+# Random starts alone find the majority in as few columns: with 35% of the rows in a cluster,
+# one of nine is free of it.
+_FEW_COLUMNS = 4
 # Rows on each side of the border that may change places.
 _BORDER = 16
 # Far more C-steps than any descent takes.
@@ -60,12 +63,10 @@ def default_effort(n: int, p: int) -> Effort:
     if p <= 3:
         return Effort(300, 100, 32)
     if n <= 100:
-        return Effort(200, 60, 16) if p > 4 else Effort(60, 20, 6)
+        return Effort(200, 60, 16) if p > 4 else Effort(50, 16, 5)
     if n > 500:
         return Effort(100, 40, 16)
-    if p >= 20:
-        return Effort(60, 20, 5)
-    return Effort(100, 30, 8)
+    return Effort(50, 16, 6) if p > 4 else Effort(100, 30, 8)
 
 
 def least_determinant_rows(xt: Matrix, alpha: float, seed: int, effort: Effort | None) -> Rows:
@@ -105,9 +106,30 @@ def _search_small(xt: Matrix, h: int, seed: int, effort: Effort) -> tuple[Vector
             break
     else:
         return np.array([-math.inf]), np.arange(h)[None]  # the columns depend on each other
-    objectives, subsets = _best(*_descend(xt, subsets, h, h, 2, 0), effort.refined)
+    objectives, subsets = _descend(xt, subsets, h, h, 2, 0)
+    if p > _FEW_COLUMNS:
+        central = _descend(xt, _central_half(xt)[None], (n + 1) // 2, h, 3, 0)
+        objectives = np.concatenate([objectives, central[0]])
+        subsets = np.concatenate([subsets, central[1]])
+    objectives, subsets = _best(objectives, subsets, effort.refined)
     border = min(_BORDER, h - 1, n - h)
     return _best(*_descend(xt, subsets, h, h, _UNTIL_CONVERGED, border), effort.refined)
+
+
+def _central_half(xt: Matrix) -> Rows:
+    """Return the half of the rows nearest the medians, columns counted in their MADs.
+
+    It finds the majority where the others form a cluster far away. Random starts of p + 1 rows
+    seldom do in many columns: with 35% in the cluster, one in a million is free of it in 32.
+    """
+    n = xt.shape[1]
+    gaps = xt - np.partition(xt, n // 2, axis=1)[:, n // 2, None]
+    np.abs(gaps, out=gaps)
+    units = np.partition(gaps, n // 2, axis=1)[:, n // 2]
+    units = np.where(units > 0, units, gaps.mean(axis=1))
+    gaps /= units[:, None]
+    distance = np.einsum("ji,ji->i", gaps, gaps)
+    return np.sort(np.argpartition(distance, n // 2)[: (n + 1) // 2])
 
 
 def _descend(
