@@ -202,6 +202,15 @@ def test_exact_fit_of_a_mostly_constant_column() -> None:
         mcd(x)
 
 
+@pytest.mark.parametrize("n", [5000, 30_000])
+def test_exact_fit_of_a_large_table(n: int) -> None:
+    x = np.random.default_rng(8).normal(size=(n, 4))
+    on_it = np.random.default_rng(9).permutation(n) < 0.7 * n
+    x[on_it, 2] = x[on_it, 0]
+    with pytest.raises(ExactFitError, match=f"columns '0', '2' .* in {on_it.sum()} of {n} rows"):
+        mcd(x)
+
+
 def test_dependent_columns_are_an_exact_fit() -> None:
     x = np.random.default_rng(9).normal(size=(50, 3))
     x = np.column_stack([x, x[:, 0] - x[:, 2]])

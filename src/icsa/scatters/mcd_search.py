@@ -43,6 +43,8 @@ _UNTIL_CONVERGED = 10_000
 _BAND = 0.05
 # A fall of the log determinant by less than this is rounding.
 _SETTLED = 1e-12
+# In tables too long for swaps, no exact end is worth another pass.
+_NEARLY_SETTLED = 1e-9
 
 
 @dataclass(frozen=True)
@@ -154,23 +156,30 @@ def _best(objectives: Vector, subsets: Rows, count: int) -> tuple[Vector, Rows]:
 def _search_large(xt: Matrix, alpha: float, seed: int, effort: Effort | None) -> Rows:
     """Search among a random part of the rows, settle the best on ten times as many, and so on."""
     p, n = xt.shape
-    part = min(_SMALL, max(600, 50 * p))
-    sizes = [part]
+    h, sizes = subset_size(n, p, alpha), [min(_SMALL, max(600, 50 * p))]
     while sizes[-1] * _GROWTH**1.5 < n:
         sizes.append(sizes[-1] * _GROWTH)
-    shuffled = np.random.default_rng(seed).permutation(n)[: sizes[-1]]
-    table = _columns_of(xt, np.sort(shuffled[:part]))
-    h = subset_size(part, p, alpha)
-    rows = _search_small(table, h, seed, effort or Effort(60, 20, 5))[1][0]
-    fit = SubsetMoments.of(table, rows)
+    drawn = np.random.default_rng(seed).choice(n, sizes[-1], replace=False)
+    table = _columns_of(xt, np.sort(drawn[: sizes[0]]))
+    found = _search_small(table, subset_size(sizes[0], p, alpha), seed, effort or Effort(60, 20, 5))
+    fit = SubsetMoments.of(table, found[1][0])
     for size in sizes[1:]:
-        table = _columns_of(xt, np.sort(shuffled[:size]))
-        fit, _ = _settle(table, fit, subset_size(size, p, alpha), passes=1)
-    h = subset_size(n, p, alpha)
+        table = _columns_of(xt, np.sort(drawn[:size]))
+        fit = _settle(table, fit, subset_size(size, p, alpha), passes=1)[0]
+    if fit.whitener()[1] == -math.inf:
+        return _nearest_to_plane(xt, fit, h)
     rows = _settle(xt, fit, h, passes=_UNTIL_CONVERGED)[1]
     if n <= _SWAPS_UP_TO:
         rows = _descend(xt, rows[None], h, h, _UNTIL_CONVERGED, min(_BORDER, n - h))[1][0]
     return np.asarray(rows)
+
+
+def _nearest_to_plane(xt: Matrix, fit: SubsetMoments, h: int) -> Rows:
+    """Return the h rows nearest to the hyperplane in which the fit is flat, ascending."""
+    scale = np.abs(xt - fit.mean[:, None]).max(axis=1)
+    normal = np.linalg.eigh(fit.cross / np.outer(scale, scale))[1][:, 0]
+    offsets = np.abs((normal / scale) @ (xt - fit.mean[:, None]))
+    return np.sort(np.argpartition(offsets, h - 1)[:h])
 
 
 def _columns_of(xt: Matrix, rows: Rows) -> Matrix:
@@ -188,8 +197,9 @@ def _settle(xt: Matrix, fit: SubsetMoments, h: int, passes: int) -> tuple[Subset
     too; the next pass over all rows tells whether that is the end.
     """
     n = xt.shape[1]
-    squared = np.empty(n)
+    squared, rows = np.empty(n), np.empty(0, dtype=np.int64)
     low, high = max(h - 1 - int(_BAND * n), 0), min(h - 1 + int(_BAND * n), n - 1)
+    tolerance = _SETTLED if n <= _SWAPS_UP_TO else _NEARLY_SETTLED
     lowest = math.inf
     for _ in range(passes):
         distances(xt, fit.mean, fit.whitener()[0], squared)
@@ -199,16 +209,19 @@ def _settle(xt: Matrix, fit: SubsetMoments, h: int, passes: int) -> tuple[Subset
         core, band = SubsetMoments.of(xt, core_rows), _columns_of(xt, band_rows)
         inside = np.flatnonzero(squared[band_rows] <= ordered[h - 1])[: h - core.size]
         fit = core.joined(SubsetMoments.of(band, inside))
+        rows = np.concatenate([core_rows, band_rows[inside]])
         objective = fit.whitener()[1]
-        if objective > lowest - _SETTLED:
+        if objective == -math.inf or objective > lowest - tolerance:
             break
-        fit, inside, lowest = _settle_band(band, core, fit, inside)
-    return fit, np.sort(np.concatenate([core_rows, band_rows[inside]]))
+        fit, inside = _settle_band(band, core, fit, inside, tolerance)
+        lowest = fit.whitener()[1]
+        rows = np.concatenate([core_rows, band_rows[inside]])
+    return fit, np.sort(rows)
 
 
 def _settle_band(
-    band: Matrix, core: SubsetMoments, fit: SubsetMoments, rows: Rows
-) -> tuple[SubsetMoments, Rows, float]:
+    band: Matrix, core: SubsetMoments, fit: SubsetMoments, rows: Rows, tolerance: float
+) -> tuple[SubsetMoments, Rows]:
     """Take C-steps among the band's rows, the core always inside, until the objective stays."""
     squared, scratch = np.empty(band.shape[1]), np.empty(band.shape[1])
     w, lowest = fit.whitener()
@@ -218,6 +231,6 @@ def _settle_band(
         nearest(squared, rows.size, scratch, step_rows)
         step = core.joined(SubsetMoments.of(band, step_rows))
         step_w, objective = step.whitener()
-        if objective > lowest - _SETTLED:
-            return fit, rows, lowest
+        if objective == -math.inf or objective > lowest - tolerance:
+            return fit, rows
         fit, rows, w, lowest = step, step_rows, step_w, objective
