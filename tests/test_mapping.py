@@ -26,7 +26,7 @@ def test_scores_and_rows(size: tuple[int, int, int]) -> None:
     assert not scores[:, n + 2 :].any()
     mixing = rng.normal(size=(p + 2, p))
     out = np.empty((p + 2, n))
-    rows_of(wanted, mixing, rng.normal(size=p + 2) * 0 + 1.0, out)
+    rows_of(wanted, mixing, np.ones(p + 2), out, 0, n)
     np.testing.assert_allclose(out, mixing @ wanted + 1.0, atol=1e-12)
 
 
@@ -38,7 +38,8 @@ def test_rows_in_place() -> None:
         rng.normal(size=5),
     )
     wanted = mixing @ scores + location[:, None]
-    rows_of(scores, mixing, location, scores)
+    rows_of(scores, mixing, location, scores, 0, 70)
+    rows_of(scores, mixing, location, scores, 70, 130)
     np.testing.assert_allclose(scores, wanted, atol=1e-13)
 
 

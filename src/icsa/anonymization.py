@@ -5,13 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 
-from icsa.errors import VerbatimColumnWarning
+from icsa.errors import InputError, VerbatimColumnWarning
 from icsa.ics import InvariantCoordinates, invariant_coordinates
 from icsa.masks import decorrelate as take_out_correlations
 from icsa.masks import moments
 from icsa.masks import resolve as resolve_mask
-from icsa.matrices import Matrix
+from icsa.matrices import Matrix, as_matrix
 from icsa.randomness import as_key
+from icsa.threads import threads_for
 
 __all__ = ["anonymize_matrix", "masked_copy"]
 
@@ -23,7 +24,7 @@ def anonymize_matrix(
     mask: object = "permute",
     decorrelate: bool = False,
     random_state: object = None,
-    threads: int = 1,
+    threads: int | None = None,
 ) -> Matrix:
     """Return an anonymized copy of a numeric matrix (ICSA).
 
@@ -44,8 +45,8 @@ def anonymize_matrix(
     random_state : None, int, bytes or Generator
         None draws a fresh secret key, which is not kept: nobody can undo the release. Anything else
         makes the release reproducible, so is for studies and tests; see `icsa.randomness.as_key`.
-    threads : int
-        How many components to mask at a time. The result is the same.
+    threads : int, optional
+        How many threads to use; by default what suits the size. The result is the same.
 
     Returns
     -------
@@ -82,7 +83,8 @@ def masked_copy(
     mask: object = "permute",
     decorrelate: bool = False,
     random_state: object = None,
-    threads: int = 1,
+    threads: int | None = None,
+    out: Matrix | None = None,
 ) -> Matrix:
     """Return the rows of `x` after masking each of their given coordinates.
 
@@ -96,6 +98,8 @@ def masked_copy(
         The map, usually fitted to `x`.
     mask, decorrelate, random_state, threads
         As in `anonymize_matrix`.
+    out : ndarray of shape (n_rows, n_columns), optional
+        Where to write, in Fortran order; not `x` itself. Only for as many components as columns.
 
     Returns
     -------
@@ -110,13 +114,17 @@ def masked_copy(
     """
     masking = resolve_mask(mask)  # type: ignore[arg-type]
     _warn_of_verbatim_columns(coordinates, mask)
-    scores = coordinates.transform(x)
+    square = coordinates.mixing.shape[0] == coordinates.mixing.shape[1]
+    if out is not None and not square:
+        raise InputError("out needs as many components as columns: leave constant columns away.")
+    matrix = as_matrix(x, check_finite=False)
+    threads = threads_for(matrix.size, threads)
+    scores = coordinates.transform(x, out=out, threads=threads)
     wanted = moments(scores) if decorrelate else None
     scores = masking(scores, key=as_key(random_state), out=scores, threads=threads)
     if wanted is not None:
         scores = take_out_correlations(scores, wanted, out=scores)
-    square = coordinates.mixing.shape[0] == coordinates.mixing.shape[1]
-    return coordinates.mixed(scores, out=scores if square else None)
+    return coordinates.mixed(scores, out=scores if square else None, threads=threads)
 
 
 def _warn_of_verbatim_columns(coordinates: InvariantCoordinates, mask: object) -> None:

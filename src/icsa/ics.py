@@ -22,9 +22,12 @@ from icsa.matrices import (
 )
 from icsa.scatters import LocationScatter, ResolvedScatter, resolve
 from icsa.subspaces import Subspace, spanned_subspace
+from icsa.threads import in_threads
 
 __all__ = ["InvariantCoordinates", "invariant_coordinates"]
 
+# Rows that one thread maps at a time.
+_PART = 1 << 16
 # Kernels are compiled for one kind of array: rows in one piece, writeable though not written to.
 _ONE_KIND: tuple[Literal["C"], Literal["W"]] = ("C", "W")
 
@@ -71,8 +74,17 @@ class InvariantCoordinates:
             int(j) for j in np.flatnonzero((largest > (1 - 1e-14) * lengths) & (lengths > 0))
         )
 
-    def transform(self, x: object) -> Matrix:
+    def transform(self, x: object, *, out: Matrix | None = None, threads: int = 1) -> Matrix:
         """Return the scores Z, shape (n_rows, n_components), each component in one piece of memory.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_rows, n_columns)
+            The table.
+        out : ndarray of shape (n_rows, n_components), optional
+            Where to write, in Fortran order.
+        threads : int
+            How many parts of the rows to work on at a time. The result is the same.
 
         Examples
         --------
@@ -88,8 +100,10 @@ class InvariantCoordinates:
         if self._space is not None:
             matrix = self._space.reduce(matrix, location)
             location = np.zeros(matrix.shape[1])
-        scores, finite = _scores(matrix, location, self._factor, self._rotation)
-        if not finite:
+        scores = (
+            np.empty((matrix.shape[0], self.mixing.shape[1]), order="F") if out is None else out
+        )
+        if not _fill_scores(matrix, location, self._factor, self._rotation, scores, threads):
             as_matrix(x)  # says where
             raise InputError("Numbers are too large to be mapped. Use other units.")
         return scores
@@ -115,11 +129,16 @@ class InvariantCoordinates:
         """
         return self.mixed(_of_width(z, self.mixing.shape[1], "components"), out=out)
 
-    def mixed(self, scores: Matrix, *, out: Matrix | None = None) -> Matrix:
+    def mixed(self, scores: Matrix, *, out: Matrix | None = None, threads: int = 1) -> Matrix:
         """Return what `inverse_transform` does, without a look at the scores first."""
         if out is None:
             out = np.empty((scores.shape[0], self.mixing.shape[0]), order="F")
-        rows_of(columns_first(scores), self.mixing, self.location.copy(), out.T)
+        source, target, location = columns_first(scores), out.T, self.location.copy()
+
+        def work(rows: slice) -> None:
+            rows_of(source, self.mixing, location, target, rows.start, rows.stop)
+
+        in_threads(work, list(row_blocks(scores.shape[0], _PART)), threads)
         return out
 
 
@@ -225,7 +244,8 @@ def _second_whitened(
     if isinstance(second, LocationScatter):
         half = solve_triangular(factor, second.scatter, lower=True)
         return np.asarray(solve_triangular(factor, half.T, lower=True))
-    whitened, _ = _scores(x, s1.location, factor, np.eye(x.shape[1]))
+    whitened = np.empty(x.shape, order="F")
+    _fill_scores(x, s1.location, factor, np.eye(x.shape[1]), whitened)
     try:
         result = second(whitened, random_state=random_state).scatter
     except ExactFitError:
@@ -255,14 +275,22 @@ def _extended(core: InvariantCoordinates, space: Subspace) -> InvariantCoordinat
     )
 
 
-def _scores(x: Matrix, location: Vector, factor: Matrix, rotation: Matrix) -> tuple[Matrix, bool]:
-    """Return the scores rotation' factor^-1 (x - location), and whether all are finite."""
-    scores = np.empty((x.shape[1], x.shape[0]))
-    turned, centre, check = np.ascontiguousarray(rotation.T), location.copy(), 0.0
-    for rows in row_blocks(x.shape[0]):
+def _fill_scores(
+    x: Matrix,
+    location: Vector,
+    factor: Matrix,
+    rotation: Matrix,
+    scores: Matrix,
+    threads: int = 1,
+) -> bool:
+    """Set the scores rotation' factor^-1 (x - location); return whether all are finite."""
+    turned, centre = np.ascontiguousarray(rotation.T), location.copy()
+
+    def work(rows: slice) -> float:
         block = np.require(x[rows], requirements=_ONE_KIND)
-        check += scores_of(block, centre, factor, turned, scores, rows.start)
-    return scores.T, check == 0.0
+        return scores_of(block, centre, factor, turned, scores.T, rows.start)
+
+    return sum(in_threads(work, list(row_blocks(x.shape[0], _PART)), threads)) == 0.0
 
 
 def _of_width(x: object, width: int, what: str, *, check_finite: bool = True) -> Matrix:

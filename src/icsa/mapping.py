@@ -51,30 +51,33 @@ def scores_of(
             for j in range(p):
                 whitened[j, i] = x[start + i, j] - location[j]
         for j in range(p):
-            target, pivot = whitened[j], factor[j, j]
+            target, inverse = whitened[j], 1.0 / factor[j, j]
             add_products(negative[j], whitened, j, size, target)
             for i in range(size):
-                target[i] /= pivot
+                target[i] *= inverse
         for j in range(p):
             out = scores[j, first + start : first + start + size]
             for i in range(size):
                 out[i] = 0.0
             add_products(rotation[j], whitened, p, size, out)
-            for i in range(size):
-                check += out[i] - out[i]
+        last = scores[p - 1, first + start : first + start + size]
+        for i in range(size):  # what is not finite in a row makes all of its scores so
+            check += last[i] - last[i]
     return check
 
 
 @kernel
-def rows_of(scores: Matrix, mixing: Matrix, location: Vector, out: Matrix) -> None:
-    """Set out (columns, n) to mixing z_i + location for every column i of scores (p, n).
+def rows_of(
+    scores: Matrix, mixing: Matrix, location: Vector, out: Matrix, first: int, last: int
+) -> None:
+    """Set out (columns, n) to mixing z_i + location for the columns first..last-1 of scores.
 
     `out` may be `scores` where it has as many rows.
     """
-    p, n = scores.shape
+    p = scores.shape[0]
     block = np.empty((p, BLOCK))
-    for start in range(0, n, BLOCK):
-        size = min(BLOCK, n - start)
+    for start in range(first, last, BLOCK):
+        size = min(BLOCK, last - start)
         for k in range(p):
             for i in range(size):
                 block[k, i] = scores[k, start + i]

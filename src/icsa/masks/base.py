@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 import numpy as np
 
 from icsa.errors import InputError
 from icsa.matrices import Matrix, as_matrix, row_blocks
+from icsa.threads import in_threads, threads_for
 
 __all__ = ["Mask", "over_columns", "scores", "source_and_target"]
 
@@ -70,11 +70,5 @@ def source_and_target(z: object, out: Matrix | None) -> tuple[Matrix, Matrix]:
 
 def over_columns(work: Callable[[range], None], n_columns: int, threads: int) -> None:
     """Call `work` on all columns, in as many parts as there are threads."""
-    if threads < 1:
-        raise InputError(f"threads must be 1 or more: got {threads}.")
-    if threads == 1:
-        return work(range(n_columns))
-    parts = [range(first, n_columns, threads) for first in range(min(threads, n_columns))]
-    with ThreadPoolExecutor(len(parts)) as pool:
-        list(pool.map(work, parts))  # raises what a part raised
-    return None
+    threads = min(threads_for(n_columns, threads), max(n_columns, 1))
+    in_threads(work, [range(first, n_columns, threads) for first in range(threads)], threads)

@@ -24,7 +24,7 @@ from icsa.scatters.whitening import whitened
 __all__ = ["MAX_ITERATIONS", "TOLERANCE", "Evaluate", "Move", "Solution", "UnsolvedError", "solve"]
 
 # Largest departure from the defining equations, in whitened coordinates, that counts as solved.
-TOLERANCE = 1e-12
+TOLERANCE = 1e-11
 MAX_ITERATIONS = 1000
 
 _NEAR = 0.5  # residual below which steps are accelerated

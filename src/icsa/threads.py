@@ -1,0 +1,51 @@
+"""Work in parts on several threads; kernels let go of the interpreter lock."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from icsa.errors import InputError
+
+__all__ = ["in_threads", "threads_for"]
+
+_Part = TypeVar("_Part")
+_Result = TypeVar("_Result")
+
+# Below this many cells starting threads costs more than it brings.
+_WORTH_IT = 1 << 20
+# Each thread that permutes needs room for a column.
+_MOST = 4
+
+
+def threads_for(n_cells: int, threads: int | None) -> int:
+    """Return the number of threads to use: the one asked for, or what suits the size.
+
+    Examples
+    --------
+    >>> threads_for(1000, None), threads_for(1000, 3)
+    (1, 3)
+    """
+    if threads is None:
+        return 1 if n_cells < _WORTH_IT else min(_MOST, os.cpu_count() or 1)
+    if threads < 1:
+        raise InputError(f"threads must be 1 or more: got {threads}.")
+    return threads
+
+
+def in_threads(
+    work: Callable[[_Part], _Result], parts: Sequence[_Part], threads: int
+) -> list[_Result]:
+    """Return `work` of every part, in order, with so many of them at a time.
+
+    Examples
+    --------
+    >>> in_threads(abs, [-1, 2, -3], threads=2)
+    [1, 2, 3]
+    """
+    if threads == 1 or len(parts) < 2:
+        return [work(part) for part in parts]
+    with ThreadPoolExecutor(min(threads, len(parts))) as pool:
+        return list(pool.map(work, parts))
