@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numba
 from numba.core import event
 
-__all__ = ["kernel", "summing_kernel"]
+__all__ = ["inlined_kernel", "kernel", "summing_kernel"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -33,8 +33,19 @@ def summing_kernel(function: _Function) -> _Function:
     return _compiled(function, {"contract", "reassoc"})
 
 
-def _compiled(function: _Function, fastmath: set[str]) -> _Function:
-    options = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": fastmath}
+def inlined_kernel(function: _Function) -> _Function:
+    """Compile like `kernel`, but only as part of its one caller: that saves compiling it twice."""
+    return _compiled(function, {"contract"}, inline="always")
+
+
+def _compiled(function: _Function, fastmath: set[str], inline: str = "never") -> _Function:
+    options = {
+        "cache": True,
+        "nogil": True,
+        "error_model": "numpy",
+        "fastmath": fastmath,
+        "inline": inline,
+    }
     try:
         compiled = numba.njit(**options)(function)
     except RuntimeError:  # numba found no folder that it may write to

@@ -39,12 +39,13 @@ _FEW_COLUMNS = 4
 _BORDER = 16
 # Far more C-steps than any descent takes.
 _UNTIL_CONVERGED = 10_000
-# Share of the rows, on each side of the border, that are looked at between two passes over all.
-_BAND = 0.05
+# Share of the rows, on each side of the border, that are looked at between two passes over all; the
+# smaller one where the start comes from tens of thousands of rows.
+_BAND, _NARROW_BAND = 0.05, 0.02
 # A fall of the log determinant by less than this is rounding.
 _SETTLED = 1e-12
 # In tables too long for swaps, no exact end is worth another pass.
-_NEARLY_SETTLED = 1e-9
+_NEARLY_SETTLED = 1e-7
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def default_effort(n: int, p: int) -> Effort:
     if p <= 3:
         return Effort(300, 100, 32)
     if n <= 100:
-        return Effort(200, 60, 16) if p > 4 else Effort(50, 16, 5)
+        return Effort(200, 60, 16) if p > 4 else Effort(60, 20, 6)
     if n > 500:
         return Effort(100, 40, 16)
     return Effort(50, 16, 6) if p > 4 else Effort(100, 30, 8)
@@ -165,10 +166,11 @@ def _search_large(xt: Matrix, alpha: float, seed: int, effort: Effort | None) ->
     fit = SubsetMoments.of(table, found[1][0])
     for size in sizes[1:]:
         table = _columns_of(xt, np.sort(drawn[:size]))
-        fit = _settle(table, fit, subset_size(size, p, alpha), passes=1)[0]
+        fit = _settle(table, fit, subset_size(size, p, alpha), _BAND, passes=1)[0]
     if fit.whitener()[1] == -math.inf:
         return _nearest_to_plane(xt, fit, h)
-    rows = _settle(xt, fit, h, passes=_UNTIL_CONVERGED)[1]
+    share = _NARROW_BAND if sizes[-1] > _SWAPS_UP_TO else _BAND
+    rows = _settle(xt, fit, h, share, passes=_UNTIL_CONVERGED)[1]
     if n <= _SWAPS_UP_TO:
         rows = _descend(xt, rows[None], h, h, _UNTIL_CONVERGED, min(_BORDER, n - h))[1][0]
     return np.asarray(rows)
@@ -189,7 +191,9 @@ def _columns_of(xt: Matrix, rows: Rows) -> Matrix:
     return part
 
 
-def _settle(xt: Matrix, fit: SubsetMoments, h: int, passes: int) -> tuple[SubsetMoments, Rows]:
+def _settle(
+    xt: Matrix, fit: SubsetMoments, h: int, band_share: float, passes: int
+) -> tuple[SubsetMoments, Rows]:
     """Take C-steps on all rows until nothing changes; return the last fit and its rows.
 
     After a pass over all rows only those within a band of ranks around the border can soon change
@@ -198,7 +202,8 @@ def _settle(xt: Matrix, fit: SubsetMoments, h: int, passes: int) -> tuple[Subset
     """
     n = xt.shape[1]
     squared, rows = np.empty(n), np.empty(0, dtype=np.int64)
-    low, high = max(h - 1 - int(_BAND * n), 0), min(h - 1 + int(_BAND * n), n - 1)
+    width = int(band_share * n)
+    low, high = max(h - 1 - width, 0), min(h - 1 + width, n - 1)
     tolerance = _SETTLED if n <= _SWAPS_UP_TO else _NEARLY_SETTLED
     lowest = math.inf
     for _ in range(passes):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from icsa.compilation import kernel, summing_kernel
+from icsa.compilation import inlined_kernel, summing_kernel
 from icsa.matrices import Matrix, Vector
 from icsa.scatters.mcd_kernels import Rows, select
 
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 
-@kernel
+@inlined_kernel
 def border(squared: Vector, scratch: Vector, h: int, names: Rows) -> bool:
     """Set `names` to the q farthest rows inside and the q nearest rows outside.
 
@@ -84,7 +84,7 @@ def inner_products(
                 gram[c, d] += value * row[d]
 
 
-@kernel
+@inlined_kernel
 def best_exchange(gram: Matrix, h: int, locked: npt.NDArray[np.bool_]) -> tuple[float, int, int]:
     """Return the least factor by which a swap of two rows changes the determinant, and the swap.
 
@@ -106,7 +106,7 @@ def best_exchange(gram: Matrix, h: int, locked: npt.NDArray[np.bool_]) -> tuple[
     return best, leaving, entering
 
 
-@kernel
+@inlined_kernel
 def exchange(gram: Matrix, h: int, v: int, u: int, names: Rows) -> None:
     """Swap the rows v (inside) and u (outside): `gram` becomes that of the new subset.
 
@@ -140,7 +140,7 @@ def exchange(gram: Matrix, h: int, v: int, u: int, names: Rows) -> None:
     names[u], names[v] = names[v], names[u]
 
 
-@kernel
+@inlined_kernel
 def swap_chain(gram: Matrix, h: int, names: Rows, pairs: Rows) -> int:
     """Make a chain of best swaps at the border; return the length of its best prefix.
 
@@ -161,7 +161,7 @@ def swap_chain(gram: Matrix, h: int, names: Rows, pairs: Rows) -> int:
     return taken
 
 
-@kernel
+@inlined_kernel
 def replace_rows(rows: Rows, pairs: Rows, taken: int, inside: npt.NDArray[np.bool_]) -> None:
     """Replace pairs[:taken, 0] by pairs[:taken, 1] in the ascending `rows`."""
     for i in range(inside.shape[0]):
