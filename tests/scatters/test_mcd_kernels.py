@@ -102,7 +102,7 @@ def _border_state(seed: int, n: int, p: int, q: int):
         kernels.distances(xt, mean, w, squared)
         kernels.nearest(squared, h, scratch, rows)
     names = np.empty(2 * q, dtype=np.int64)
-    assert swaps.border(squared, scratch, h, names)
+    swaps.border(squared, scratch, rows, names)
     gram = np.empty((2 * q, 2 * q))
     swaps.inner_products(xt, mean, w, names, 1 / (h - 1), np.empty((p, n)), gram)
     return x, h, rows.copy(), squared, names, gram
@@ -114,6 +114,7 @@ def test_border_and_inner_products(seed: int, n: int, p: int) -> None:
     outside = np.setdiff1d(np.arange(n), rows)
     assert set(names[:4]) <= set(rows)
     assert set(names[4:]) <= set(outside)
+    assert len(set(names)) == 8
     assert squared[names[:4]].min() >= np.sort(squared[rows])[-4]
     assert squared[names[4:]].max() <= np.sort(squared[outside])[3]
     centred = x[names] - x[rows].mean(axis=0)

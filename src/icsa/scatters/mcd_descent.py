@@ -54,8 +54,9 @@ def descend(
                 for t in range(s):
                     known |= reached[t] == log_det
                 reached[s] = log_det
-                if known or q == 0 or not border(squared, scratch, h, names):
+                if known or q == 0:
                     break
+                border(squared, scratch, rows, names)
                 inner_products(xt, mean, w, names, 1.0 / (h - 1.0), gathered, gram)
                 taken = swap_chain(gram, h, names, pairs)
                 if taken == 0:

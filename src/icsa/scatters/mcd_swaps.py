@@ -25,28 +25,25 @@ __all__ = [
 
 
 @inlined_kernel
-def border(squared: Vector, scratch: Vector, h: int, names: Rows) -> bool:
-    """Set `names` to the q farthest rows inside and the q nearest rows outside.
+def border(squared: Vector, scratch: Vector, rows: Rows, names: Rows) -> None:
+    """Set `names` to the q farthest of the `rows` inside and the q nearest of those outside.
 
-    `scratch` is what `nearest` left: the h smallest distances first.
+    `scratch` is what `nearest` left: the h smallest distances first. Ties may stand on both sides.
     """
-    n = squared.shape[0]
-    q = names.shape[0] // 2
+    n, h, q = squared.shape[0], rows.shape[0], names.shape[0] // 2
     select(scratch, np.int64(0), h - 1, h - q)
     select(scratch, h, n - 1, h + q - 1)
-    threshold, farthest = scratch[h - 1], scratch[h + q - 1]
-    inside, outside = 0, q
+    nearest_inside, farthest_outside = scratch[h - q], scratch[h + q - 1]
+    passed, inside, outside = 0, 0, q
     for i in range(n):
-        if squared[i] < scratch[h - q] or squared[i] > farthest:
-            continue
-        if squared[i] <= threshold:
-            if inside < q:
+        if passed < h and rows[passed] == i:
+            passed += 1
+            if inside < q and squared[i] >= nearest_inside:
                 names[inside] = i
                 inside += 1
-        elif outside < 2 * q:
+        elif outside < 2 * q and squared[i] <= farthest_outside:
             names[outside] = i
             outside += 1
-    return bool(outside == 2 * q and inside == q)
 
 
 @summing_kernel
