@@ -145,6 +145,10 @@ def test_ties_do_not_fail() -> None:
     got = invariant_coordinates(x, scatters=("mcd50", "mcd75"))
     np.testing.assert_allclose(got.eigenvalues, got.eigenvalues[0], rtol=1e-12)
     np.testing.assert_allclose(got.inverse_transform(got.transform(x)), x, atol=1e-12)
+    # The basis is not that of the columns, whose values would be released as they are.
+    assert got.verbatim_columns == ()
+    shares = np.abs(got.mixing) / np.linalg.norm(got.mixing, axis=1, keepdims=True)
+    assert shares.max() < 0.999
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -26,6 +28,8 @@ from icsa.threads import in_threads
 
 __all__ = ["InvariantCoordinates", "invariant_coordinates"]
 
+# Eigenvalues that differ by less than this share of the largest are equal.
+_TIED = 1e-9
 # Rows that one thread maps at a time.
 _PART = 1 << 16
 # Kernels are compiled for one kind of array: rows in one piece, writeable though not written to.
@@ -156,6 +160,8 @@ def invariant_coordinates(
     largest weight in its row of W positive, weights counted in units of the columns' spread under
     S1.
 
+    Where eigenvalues are equal, any basis of their space is right; a fixed generic one is taken.
+
     Parameters
     ----------
     x : array-like of shape (n_rows, n_columns)
@@ -218,7 +224,7 @@ def _coordinates(x: Matrix, pair: _Pair, random_state: object) -> InvariantCoord
     s1 = first if isinstance(first, LocationScatter) else first(x, random_state=random_state)
     factor = cholesky_factor(s1.scatter)
     values, vectors = eigh(symmetrize(_second_whitened(x, s1, factor, second, random_state)))
-    values, vectors = values[::-1].copy(), vectors[:, ::-1]
+    values, vectors = values[::-1].copy(), _generic_where_tied(values[::-1], vectors[:, ::-1])
     unmixing = solve_triangular(factor, vectors, lower=True, trans="T").T
     signs = _signs_of(unmixing * np.sqrt(np.diagonal(s1.scatter)))
     rotation = np.ascontiguousarray(vectors * signs)
@@ -255,6 +261,28 @@ def _second_whitened(
         # A shape of x has determinant 1 there, not in the whitened coordinates.
         return np.asarray(result * np.exp(-2.0 * np.mean(np.log(np.diagonal(factor)))))
     return result
+
+
+def _generic_where_tied(values: Vector, vectors: Matrix) -> Matrix:
+    """Return the eigenvectors with a generic basis of every space of equal eigenvalues.
+
+    There any basis is right, and the one at hand may be that of single columns, whose values a
+    permutation would release as they are.
+    """
+    p = values.size
+    borders = np.flatnonzero(-np.diff(values) > _TIED * np.abs(values).max()) + 1
+    result = vectors.copy()
+    for start, end in pairwise([0, *borders.tolist(), p]):
+        if end - start > 1:
+            space = vectors[:, start:end]
+            turn = np.linalg.qr(space.T @ _generic_rotation(p)[:, : end - start])[0]
+            result[:, start:end] = space @ turn
+    return result
+
+
+@cache
+def _generic_rotation(p: int) -> Matrix:
+    return np.linalg.qr(np.random.default_rng(p).normal(size=(p, p)))[0]
 
 
 def _signs_of(weights: Matrix) -> Vector:
