@@ -183,6 +183,45 @@ def test_units_do_not_matter(scales: tuple[float, ...]) -> None:
     assert affine_distance(plain.scatter * np.outer(scales, scales), scaled.scatter) < 1e-12
 
 
+@pytest.mark.parametrize("size", [1e4, 1e8, 1e12])
+@pytest.mark.parametrize(
+    ("n", "p", "far"), [(120, 2, 10), (120, 3, 20), (500, 4, 100), (3000, 3, 900)]
+)
+def test_rows_far_away_change_nothing(n: int, p: int, far: int, size: float) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(n, p))
+    at = rng.permutation(n)[:far]
+    x[at] *= 50.0
+    near = mcd(x)
+    x[at] = size * rng.normal(size=(far, p))
+    got = mcd(x)
+    assert not got.weights[at].any()
+    assert got.objective == pytest.approx(near.objective, abs=0.05)
+
+
+def test_one_column_with_rows_far_away() -> None:
+    rng = np.random.default_rng(1)
+    for size in (1e8, 1e10, 1e12):
+        x = np.concatenate([rng.normal(size=90), np.full(10, -size)])[:, None]
+        got = mcd(x, reweighted=False)
+        h = got.support.size
+        ordered = np.sort(x[:, 0])
+        best = min(np.var(ordered[k : k + h], ddof=1) for k in range(100 - h + 1))
+        assert got.objective == pytest.approx(np.log(best), abs=1e-9)
+
+
+def test_numbers_that_overflow_do_not_crash() -> None:
+    for n in (60, 3000):
+        x = 1e-3 * np.random.default_rng(2).normal(size=(n, 5))
+        x[:7] = 1e140
+        assert not mcd(x).weights[:7].any()
+
+
+def test_no_starts_is_refused() -> None:
+    with pytest.raises(InputError, match="1 start or more: got 0"):
+        mcd(np.random.default_rng(0).normal(size=(30, 3)), n_starts=0)
+
+
 def test_exact_fit_names_the_columns() -> None:
     rng = np.random.default_rng(7)
     x = rng.normal(size=(100, 4))

@@ -13,15 +13,18 @@ from icsa.scatters.base import LocationScatter, checked, search_seed
 from icsa.scatters.mcd_factors import chi2_quantile, consistency_factor, small_sample_factor
 from icsa.scatters.mcd_kernels import Rows, distances, whitener
 from icsa.scatters.mcd_moments import SubsetMoments
-from icsa.scatters.mcd_search import Effort, least_determinant_rows
+from icsa.scatters.mcd_search import (
+    FLAT,
+    Effort,
+    least_determinant_rows,
+    lies_on_plane,
+    robust_units,
+)
 
 __all__ = ["MinimumCovarianceDeterminant", "mcd"]
 
 # Rows farther out than this quantile of the chi-square law get weight 0.
 _REWEIGHTING_QUANTILE = 0.975
-# A direction in which standardised rows spread less than this is one in which they do not spread at
-# all.
-_FLAT = 1e-7
 # With all pivots above this share of their variance, products have all the digits.
 _PLAIN = 1e-4
 
@@ -63,7 +66,7 @@ def mcd(
     alpha: float = 0.5,
     reweighted: bool = True,
     small_sample_correction: bool = True,
-    starts: int | None = None,
+    n_starts: int | None = None,
     random_state: object = None,
 ) -> MinimumCovarianceDeterminant:
     """Return the minimum covariance determinant estimate, reweighted by default.
@@ -83,7 +86,7 @@ def mcd(
         Whether `location` and `scatter` are the reweighted or the raw ones.
     small_sample_correction : bool
         Whether scatters are multiplied by the small-sample factor of Pison, Van Aelst and Willems.
-    starts : int, optional
+    n_starts : int, optional
         Number of random starts of the search; by default enough to find the best-known subset on
         the reference sets with any seed.
     random_state : int, bytes, Generator or None
@@ -116,7 +119,9 @@ def mcd(
     matrix = checked(x, "The MCD", more_rows_than_columns_plus=1)
     n, p = matrix.shape
     xt = columns_first(matrix)
-    effort = None if starts is None else Effort(starts, max(1, starts // 3), max(1, starts // 8))
+    if n_starts is not None and n_starts < 1:
+        raise InputError(f"The MCD needs 1 start or more: got {n_starts}. Leave n_starts out.")
+    effort = None if n_starts is None else Effort(n_starts, -(-n_starts // 3), -(-n_starts // 8))
     support = least_determinant_rows(xt, alpha, search_seed(random_state), effort)
     raw_consistency = consistency_factor(support.size / n, p)
     raw_correction = small_sample_factor(n, p, alpha) if small_sample_correction else 1.0
@@ -152,9 +157,10 @@ def _moments(xt: Matrix, rows: Rows, x: object) -> tuple[Vector, Matrix, float]:
     found = SubsetMoments.of(xt, rows)
     w, log_det = found.whitener()
     mean, covariance = found.mean, found.cross / max(rows.size - 1, 1)
-    if rows.size <= mean.size or log_det == -np.inf:
-        raise _exact_fit(np.ascontiguousarray(xt.T), rows, column_names(x))
-    if np.min(1.0 / np.diagonal(w) ** 2 / np.diagonal(covariance)) < _PLAIN:
+    if rows.size <= mean.size or (log_det == -np.inf and lies_on_plane(xt, rows)):
+        raise _exact_fit(xt, rows, column_names(x))
+    plain = log_det > -np.inf
+    if not plain or np.min(1.0 / np.diagonal(w) ** 2 / np.diagonal(covariance)) < _PLAIN:
         # Products lose half of the digits of a small pivot; the rows themselves have them all.
         scale = np.sqrt(np.diagonal(covariance))
         standard = ((xt[:, rows] - mean[:, None]) / scale[:, None]).T
@@ -170,20 +176,18 @@ def _distances(xt: Matrix, location: Vector, scatter: Matrix) -> Vector:
     return squared
 
 
-def _exact_fit(x: Matrix, rows: Rows, names: list[str]) -> ExactFitError:
+def _exact_fit(xt: Matrix, rows: Rows, names: list[str]) -> ExactFitError:
     """Return the error that names the columns whose combination is constant over the rows."""
-    kept = x[rows] - x[rows].mean(axis=0)
-    scale = np.abs(x - np.median(x, axis=0)).max(axis=0)
-    _, _, directions = np.linalg.svd(kept / scale, full_matrices=False)
-    normal = directions[-1]
-    columns = tuple(int(j) for j in np.flatnonzero(np.abs(normal) > 1e-6 * np.abs(normal).max()))
-    offsets = ((x - x[rows].mean(axis=0)) / scale) @ normal
-    on_it = int(np.sum(np.abs(offsets) < _FLAT))
+    units = robust_units(xt)[:, None]
+    centre = xt[:, rows].mean(axis=1, keepdims=True)
+    normal = np.linalg.svd((xt[:, rows] - centre) / units, full_matrices=False)[0][:, -1]
+    columns = [int(j) for j in np.flatnonzero(np.abs(normal) > 1e-6 * np.abs(normal).max())]
+    on_it = int(np.sum(np.abs(normal @ ((xt - centre) / units)) < FLAT))
     return ExactFitError(
         "The MCD",
         columns,
         [names[j] for j in columns],
         rows_on_it=on_it,
-        n_rows=x.shape[0],
+        n_rows=xt.shape[1],
         allowed=rows.size - 1,
     )

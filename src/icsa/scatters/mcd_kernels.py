@@ -135,6 +135,9 @@ def distances(xt: Matrix, mean: Vector, w: Matrix, squared: Vector) -> None:
             add_products(w[j], centred, j, size, coordinate)
             for i in range(size):
                 block[i] += coordinate[i] * coordinate[i]
+        for i in range(size):  # what overflowed is far away, so that every row has a rank
+            if not block[i] < np.inf:
+                block[i] = np.inf
 
 
 @kernel

@@ -24,14 +24,24 @@ from icsa.scatters.mcd_kernels import (
 )
 from icsa.scatters.mcd_moments import SubsetMoments
 
-__all__ = ["Effort", "default_effort", "least_determinant_rows"]
+__all__ = [
+    "FLAT",
+    "Effort",
+    "default_effort",
+    "least_determinant_rows",
+    "lies_on_plane",
+    "robust_units",
+]
 
-_SMALL = 1500
+# A table is searched as a whole up to so many rows, or so many a column.
+_SMALL, _ROWS_A_COLUMN = 1500, 5
 # Each round of a large search takes this many times the rows of the one before.
 _GROWTH = 10
 # Swaps of single rows are looked for up to this size; beyond it they change the objective by less
 # than 1e-5.
 _SWAPS_UP_TO = 20_000
+# Rows that spread less than this share of a column's MAD in some direction lie on a plane.
+FLAT = 3e-7
 # Random starts alone find the majority in as few columns: with 35% of the rows in a cluster,
 # one of nine is free of it.
 _FEW_COLUMNS = 4
@@ -80,7 +90,7 @@ def least_determinant_rows(xt: Matrix, alpha: float, seed: int, effort: Effort |
         return np.arange(n)
     if p == 1:
         return _shortest_window(xt[0], h)
-    if n <= _SMALL:
+    if n <= max(_SMALL, _ROWS_A_COLUMN * p):
         subsets = _search_small(xt, h, seed, effort or default_effort(n, p))[1]
         return np.asarray(subsets[0])
     return _search_large(xt, alpha, seed, effort)
@@ -89,12 +99,21 @@ def least_determinant_rows(xt: Matrix, alpha: float, seed: int, effort: Effort |
 def _shortest_window(values: Vector, h: int) -> Rows:
     """Return the h neighbours on the line with the least variance: exact for one column."""
     order = np.argsort(values, kind="stable")
-    ordered = values[order] - np.median(values)
-    sums = np.concatenate([[0.0], np.cumsum(ordered)])
-    squares = np.concatenate([[0.0], np.cumsum(ordered**2)])
-    spread = (squares[h:] - squares[:-h]) - (sums[h:] - sums[:-h]) ** 2 / h
+    n, middle = values.size, values.size // 2
+    gaps = values[order] - values[order[middle]]
+    # A window holds the median. Sums that run outwards from it meet far values last.
+    sums, squares = (_outward_sums(part, middle) for part in (gaps, gaps**2))
+    starts = np.arange(n - h + 1)
+    total = sums[starts] + sums[starts + h]
+    spread = squares[starts] + squares[starts + h] - total**2 / h
     start = int(np.argmin(spread))
     return np.sort(order[start : start + h])
+
+
+def _outward_sums(values: Vector, middle: int) -> Vector:
+    """Return the sums from each place to the middle, and from the middle to each place."""
+    before = np.cumsum(values[:middle][::-1])[::-1]
+    return np.concatenate([before, [0.0], np.cumsum(values[middle:])])
 
 
 def _search_small(xt: Matrix, h: int, seed: int, effort: Effort) -> tuple[Vector, Rows]:
@@ -127,10 +146,7 @@ def _central_half(xt: Matrix) -> Rows:
     """
     n = xt.shape[1]
     gaps = xt - np.partition(xt, n // 2, axis=1)[:, n // 2, None]
-    np.abs(gaps, out=gaps)
-    units = np.partition(gaps, n // 2, axis=1)[:, n // 2]
-    units = np.where(units > 0, units, gaps.mean(axis=1))
-    gaps /= units[:, None]
+    gaps /= robust_units(xt)[:, None]
     distance = np.einsum("ji,ji->i", gaps, gaps)
     return np.sort(np.argpartition(distance, n // 2)[: (n + 1) // 2])
 
@@ -141,7 +157,29 @@ def _descend(
     objectives = np.empty(starts.shape[0])
     subsets = np.empty((starts.shape[0], h), dtype=np.int64)
     descend(xt, starts, start_size, h, steps, border, objectives, subsets)
+    for flat in np.flatnonzero(objectives == -math.inf):
+        if not lies_on_plane(xt, subsets[flat]):
+            objectives[flat] = math.inf
     return objectives, subsets
+
+
+def lies_on_plane(xt: Matrix, rows: Rows) -> bool:
+    """Return whether these rows have no spread in some direction, in units of the columns' MADs.
+
+    A few rows far away make the spread of the others look like rounding; that is no plane.
+    """
+    units = robust_units(xt)
+    centred = (xt[:, rows] - xt[:, rows].mean(axis=1, keepdims=True)) / units[:, None]
+    smallest = np.linalg.svd(centred, compute_uv=False)[-1] if rows.size > units.size else 0.0
+    return bool(smallest < FLAT * math.sqrt(rows.size))
+
+
+def robust_units(xt: Matrix) -> Vector:
+    """Return the MAD of every column, or its mean deviation where that is 0."""
+    middle = xt.shape[1] // 2
+    gaps = np.abs(xt - np.partition(xt, middle, axis=1)[:, middle, None])
+    units = np.partition(gaps, middle, axis=1)[:, middle]
+    return np.where(units > 0, units, np.minimum(gaps.mean(axis=1), 1e300))
 
 
 def _best(objectives: Vector, subsets: Rows, count: int) -> tuple[Vector, Rows]:
@@ -157,7 +195,8 @@ def _best(objectives: Vector, subsets: Rows, count: int) -> tuple[Vector, Rows]:
 def _search_large(xt: Matrix, alpha: float, seed: int, effort: Effort | None) -> Rows:
     """Search among a random part of the rows, settle the best on ten times as many, and so on."""
     p, n = xt.shape
-    h, sizes = subset_size(n, p, alpha), [min(_SMALL, max(600, 50 * p))]
+    part = max(min(_SMALL, max(600, 50 * p)), _ROWS_A_COLUMN * p)
+    h, sizes = subset_size(n, p, alpha), [part]
     while sizes[-1] * _GROWTH**1.5 < n:
         sizes.append(sizes[-1] * _GROWTH)
     drawn = np.random.default_rng(seed).choice(n, sizes[-1], replace=False)
