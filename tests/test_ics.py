@@ -249,3 +249,70 @@ def test_given_scatters_are_used_as_they_are() -> None:
     got = invariant_coordinates(x, scatters=(s1, mcd(x)))
     np.testing.assert_array_equal(got.location, s1.location)
     np.testing.assert_allclose(got.mixing @ got.mixing.T, s1.scatter, atol=1e-13)
+
+
+def test_one_person_far_away_does_not_make_columns_dependent() -> None:
+    x = np.random.default_rng(11).normal(size=(200, 4))
+    for size in (1e6, 1e9, 1e13, 1e15):
+        x[17] = size * np.array([1.0, 1.3, 0.7, 2.0])
+        got = invariant_coordinates(x)
+        assert got.eigenvalues.size == 4
+        back = got.inverse_transform(got.transform(x))
+        np.testing.assert_allclose(np.delete(back, 17, 0), np.delete(x, 17, 0), atol=1e-8)
+
+
+def test_turned_conditioning() -> None:
+    # The covariance has condition number 1e8, and no choice of units takes it away.
+    rng = np.random.default_rng(12)
+    turn = np.linalg.qr(rng.normal(size=(5, 5)))[0]
+    x = (rng.normal(size=(300, 5)) * np.geomspace(1.0, 1e-4, 5)) @ turn.T + 3.0
+    for pair in [
+        ("cov", "cov4"),
+        ("mcd50", "mcd75"),
+        ("hr", "tyler"),
+        ("identity", "cov"),
+        ("s", "cov"),
+    ]:
+        got = invariant_coordinates(x, scatters=pair)
+        np.testing.assert_allclose(got.inverse_transform(got.transform(x)), x, rtol=1e-10)
+
+
+def test_out_must_fit() -> None:
+    x = _table(13, 50, 3, 1.0)
+    got = invariant_coordinates(x, scatters=("cov", "cov4"))
+    for out in (
+        np.empty((10, 3), order="F"),
+        np.empty((50, 3), dtype=np.float32),
+        np.empty((50, 3)),
+    ):
+        with pytest.raises(InputError, match="out must be a writeable float64 array"):
+            got.transform(x, out=out)
+        with pytest.raises(InputError, match="out must be a writeable float64 array"):
+            got.inverse_transform(x, out=out)
+    room = np.empty((50, 3), order="F")
+    assert got.transform(x, out=room) is room
+
+
+def test_other_rows_must_keep_what_was_constant_or_dependent() -> None:
+    x = _table(14, 50, 2, 1.0)
+    x = np.column_stack([x, x.sum(axis=1), np.full(50, 7.0)])
+    got = invariant_coordinates(x, scatters=("cov", "cov4"))
+    got.transform(x[:5])
+    other = x.copy()
+    other[3, 3] = 8.0
+    with pytest.raises(InputError, match="Column\\(s\\) '3': constant, or exactly dependent"):
+        got.transform(other)
+
+
+def test_the_repr_shows_no_data() -> None:
+    x = np.column_stack([_table(15, 50, 2, 1.0), np.full(50, 7.123456)])
+    shown = repr(invariant_coordinates(x))
+    assert shown == "<InvariantCoordinates by mcd50 and mcd75: 3 columns, 2 components>"
+
+
+def test_signs_do_not_depend_on_rounding() -> None:
+    for seed in range(30):
+        x = _table(seed, 40, 2, 1.0)
+        first = invariant_coordinates(x, scatters=("variances", "cov"))
+        second = invariant_coordinates(x * [1e-3, 7.0], scatters=("variances", "cov"))
+        np.testing.assert_allclose(first.transform(x), second.transform(x * [1e-3, 7.0]), atol=1e-9)

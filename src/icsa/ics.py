@@ -36,7 +36,7 @@ _PART = 1 << 16
 _ONE_KIND: tuple[Literal["C"], Literal["W"]] = ("C", "W")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class InvariantCoordinates:
     """An affine map to invariant coordinates, Z = (X - 1T') W', and back, X = Z A' + 1T'.
 
@@ -101,18 +101,24 @@ class InvariantCoordinates:
         """
         matrix = _of_width(x, self.mixing.shape[0], "columns", check_finite=False)
         location = self.location
+        scores = _room(out, (matrix.shape[0], self.mixing.shape[1]))
         if self._space is not None:
+            self._require_the_same_relations(matrix, x)
             matrix = self._space.reduce(matrix, location)
             location = np.zeros(matrix.shape[1])
-        scores = (
-            np.empty((matrix.shape[0], self.mixing.shape[1]), order="F") if out is None else out
-        )
         if not _fill_scores(matrix, location, self._factor, self._rotation, scores, threads):
             as_matrix(x)  # says where
             raise InputError("Numbers are too large to be mapped. Use other units.")
         return scores
 
-    def inverse_transform(self, z: object, *, out: Matrix | None = None) -> Matrix:
+    def inverse_transform(
+        self,
+        z: object,
+        *,
+        out: Matrix | None = None,
+        threads: int = 1,
+        check_finite: bool = True,
+    ) -> Matrix:
         """Return the table that has these scores, shape (n_rows, n_columns).
 
         Parameters
@@ -122,6 +128,10 @@ class InvariantCoordinates:
         out : ndarray of shape (n_rows, n_columns), optional
             Where to write, in Fortran order; it may be `z` itself where there are as many
             components as columns.
+        threads : int
+            How many parts of the rows to work on at a time. The result is the same.
+        check_finite : bool
+            Whether to look at every score first.
 
         Examples
         --------
@@ -131,19 +141,32 @@ class InvariantCoordinates:
         >>> bool(np.allclose(back, x, rtol=0, atol=1e-14))
         True
         """
-        return self.mixed(_of_width(z, self.mixing.shape[1], "components"), out=out)
-
-    def mixed(self, scores: Matrix, *, out: Matrix | None = None, threads: int = 1) -> Matrix:
-        """Return what `inverse_transform` does, without a look at the scores first."""
-        if out is None:
-            out = np.empty((scores.shape[0], self.mixing.shape[0]), order="F")
-        source, target, location = columns_first(scores), out.T, self.location.copy()
+        scores = _of_width(z, self.mixing.shape[1], "components", check_finite=check_finite)
+        table = _room(out, (scores.shape[0], self.mixing.shape[0]))
+        source, target, location = columns_first(scores), table.T, self.location.copy()
 
         def work(rows: slice) -> None:
             rows_of(source, self.mixing, location, target, rows.start, rows.stop)
 
         in_threads(work, list(row_blocks(scores.shape[0], _PART)), threads)
-        return out
+        return table
+
+    def _require_the_same_relations(self, matrix: Matrix, x: object) -> None:
+        """Refuse rows that break what was constant or exactly dependent when the map was found."""
+        off = self._space.outside(matrix) if self._space is not None else ()
+        if off and np.isfinite(matrix).all():
+            names = column_names(x)
+            listed = ", ".join(repr(names[j]) for j in off)
+            raise InputError(
+                f"Column(s) {listed}: constant, or exactly dependent on others, in the table that "
+                "the coordinates were found on, but not in this one. Fit this table."
+            )
+
+    def __repr__(self) -> str:
+        """Show names and sizes; what the map consists of would show the data."""
+        columns, components = self.mixing.shape
+        pair = " and ".join(self.scatter_names)
+        return f"<InvariantCoordinates by {pair}: {columns} columns, {components} components>"
 
 
 def invariant_coordinates(
@@ -287,7 +310,9 @@ def _generic_rotation(p: int) -> Matrix:
 
 def _signs_of(weights: Matrix) -> Vector:
     """Return the sign of each row's largest weight."""
-    largest = np.argmax(np.abs(weights), axis=1)
+    size = np.abs(weights)
+    # The first of those that tie, or else rounding would choose.
+    largest = np.argmax(size > (1.0 - 1e-8) * size.max(axis=1, keepdims=True), axis=1)
     return np.where(weights[np.arange(weights.shape[0]), largest] < 0, -1.0, 1.0)
 
 
@@ -319,6 +344,19 @@ def _fill_scores(
         return scores_of(block, centre, factor, turned, scores.T, rows.start)
 
     return sum(in_threads(work, list(row_blocks(x.shape[0], _PART)), threads)) == 0.0
+
+
+def _room(out: Matrix | None, shape: tuple[int, int]) -> Matrix:
+    """Return where to write: what was given, if it fits, or new memory."""
+    if out is None:
+        return np.empty(shape, order="F")
+    fits = isinstance(out, np.ndarray) and out.shape == shape and out.dtype == np.float64
+    if not (fits and out.flags.f_contiguous and out.flags.writeable):
+        raise InputError(
+            f"out must be a writeable float64 array of shape {shape} in Fortran order: "
+            "numpy.empty(shape, order='F')."
+        )
+    return out
 
 
 def _of_width(x: object, width: int, what: str, *, check_finite: bool = True) -> Matrix:

@@ -16,6 +16,8 @@ __all__ = ["Subspace", "spanned_subspace"]
 # leaves 1e-16 times mean over standard deviation, a relation that holds only to the printed digits
 # leaves far more.
 _DEPENDENT = 1e-11
+# A later row belongs to the subspace when it lies as near as this, by the size of its column.
+_HELD = 1e-9
 # Above this eigenvalue of the correlation matrix no pivot can be that small.
 _CLEARLY_INDEPENDENT = 1e-9
 
@@ -43,6 +45,15 @@ class Subspace:
     def reduce(self, x: Matrix, origin: Vector) -> Matrix:
         """Return the coordinates of every row, counted from `origin`, a point of the subspace."""
         return np.ascontiguousarray((x - origin) @ self.project.T)
+
+    def outside(self, x: Matrix) -> tuple[int, ...]:
+        """Return the columns in which some row does not lie in the subspace."""
+        held = self.origin + self.reduce(x, self.origin) @ self.spread.T
+        scale = np.abs(self.origin) + np.abs(x).max(axis=0, initial=0.0)
+        # An orthonormal basis mixes the columns, and with them the rounding of the largest.
+        allowed = _HELD * scale + 1e-13 * scale.max()
+        off = np.abs(x - held).max(axis=0, initial=0.0) > allowed
+        return tuple(int(j) for j in np.flatnonzero(off))
 
 
 def spanned_subspace(x: Matrix, *, find_dependent: bool, orthonormal: bool) -> Subspace | None:
@@ -102,21 +113,36 @@ def _independent(x: Matrix, varying: np.ndarray) -> tuple[np.ndarray, Matrix, Ve
     rank = int(np.sum(sizes > _DEPENDENT * sizes[0]))
     if rank == varying.size:
         return everything
-    leading = np.sort(pivots[:rank])
-    place = np.argsort(pivots[:rank])
+    leading, place, dependent = np.sort(pivots[:rank]), np.argsort(pivots[:rank]), pivots[rank:]
+    solved = solve_triangular(triangle[:rank, :rank], triangle[:rank, rank:])[place]
+    if not _holds_in_every_row(standard, leading, dependent, solved):
+        return everything
     weights = np.zeros((varying.size, rank))
     weights[leading, np.arange(rank)] = 1.0
-    solved = solve_triangular(triangle[:rank, :rank], triangle[:rank, rank:])[place]
-    dependent = pivots[rank:]
     weights[dependent] = solved.T * deviations[dependent, None] / deviations[leading]
     return varying[leading], weights, means
+
+
+def _holds_in_every_row(
+    standard: Matrix, leading: np.ndarray, dependent: np.ndarray, solved: Matrix
+) -> bool:
+    """Return whether the relations hold in each row, by the row's own size and the columns' MADs.
+
+    One row far away makes all columns look proportional to it; the other rows tell.
+    """
+    rows, wanted = standard[:, leading], standard[:, dependent]
+    gaps = np.abs(rows @ solved - wanted)
+    middle = standard.shape[0] // 2
+    usual = np.partition(np.abs(wanted - np.median(wanted, axis=0)), middle, axis=0)[middle]
+    allowed = 1e-9 * usual + 1e-13 * (np.abs(rows) @ np.abs(solved) + np.abs(wanted))
+    return bool(np.all(gaps <= allowed))
 
 
 def _correlation(x: Matrix, columns: np.ndarray) -> tuple[Vector, Vector, Matrix]:
     """Return means, standard deviations and correlations, by blocks of rows."""
     means = x[:, columns].mean(axis=0) if columns.size < x.shape[1] else x.mean(axis=0)
     cross = np.zeros((columns.size, columns.size))
-    scale = np.abs(x).max(axis=0)[columns]
+    scale = np.maximum(x.max(axis=0), -x.min(axis=0))[columns]
     for rows in row_blocks(x.shape[0]):
         centred = (x[rows][:, columns] - means) / scale
         cross += centred.T @ centred
