@@ -7,14 +7,17 @@ from collections.abc import Sequence
 
 from icsa.errors import InputError, VerbatimColumnWarning
 from icsa.ics import InvariantCoordinates, invariant_coordinates
+from icsa.masks import Mask, flip, moments, permute
 from icsa.masks import decorrelate as take_out_correlations
-from icsa.masks import moments
 from icsa.masks import resolve as resolve_mask
-from icsa.matrices import Matrix, as_matrix
+from icsa.matrices import Matrix, as_matrix, column_names
 from icsa.randomness import as_key
 from icsa.threads import threads_for
 
 __all__ = ["anonymize_matrix", "masked_copy"]
+
+# With so many or fewer, flipping leaves a row as it is with a probability of more than 1%.
+_FEW_COMPONENTS = 6
 
 
 def anonymize_matrix(
@@ -43,8 +46,10 @@ def anonymize_matrix(
     decorrelate : bool
         Whether to take out the chance correlations that the mask leaves between components.
     random_state : None, int, bytes or Generator
-        None draws a fresh secret key, which is not kept: nobody can undo the release. Anything else
-        makes the release reproducible, so is for studies and tests; see `icsa.randomness.as_key`.
+        None draws a fresh secret key, which is not kept: nobody can undo the release. 32 bytes are
+        a key of yours, fit for a release if random, used once and kept secret. An int or a
+        Generator makes the release reproducible by anybody who guesses it, so is for studies and
+        tests. See `icsa.randomness.as_key`.
     threads : int, optional
         How many threads to use; by default what suits the size. The result is the same.
 
@@ -93,7 +98,7 @@ def masked_copy(
     Parameters
     ----------
     x : array-like of shape (n_rows, n_columns)
-        The table; not changed.
+        The table; not changed. Two rows or more: one alone cannot be hidden.
     coordinates : InvariantCoordinates
         The map, usually fitted to `x`.
     mask, decorrelate, random_state, threads
@@ -113,27 +118,49 @@ def masked_copy(
     (100, 4)
     """
     masking = resolve_mask(mask)  # type: ignore[arg-type]
-    _warn_of_verbatim_columns(coordinates, mask)
     square = coordinates.mixing.shape[0] == coordinates.mixing.shape[1]
     if out is not None and not square:
         raise InputError("out needs as many components as columns: leave constant columns away.")
     matrix = as_matrix(x, check_finite=False)
+    if matrix.shape[0] < 2:
+        raise InputError(
+            f"One row alone cannot be anonymized: n_samples = {matrix.shape[0]}, a minimum of 2 is "
+            "required. Give the whole table."
+        )
+    _warn_of_verbatim_values(x, matrix.shape[0], coordinates, masking)
     threads = threads_for(matrix.size, threads)
     scores = coordinates.transform(x, out=out, threads=threads)
     wanted = moments(scores) if decorrelate else None
     scores = masking(scores, key=as_key(random_state), out=scores, threads=threads)
     if wanted is not None:
         scores = take_out_correlations(scores, wanted, out=scores)
-    return coordinates.mixed(scores, out=scores if square else None, threads=threads)
-
-
-def _warn_of_verbatim_columns(coordinates: InvariantCoordinates, mask: object) -> None:
-    if mask != "permute" or not coordinates.verbatim_columns:
-        return
-    listed = ", ".join(str(j) for j in coordinates.verbatim_columns)
-    warnings.warn(
-        f"Column(s) {listed}: each is one component on its own, so the release holds its values as "
-        "they are, only in another order. Add columns related to it, or use mask='rotate'.",
-        VerbatimColumnWarning,
-        stacklevel=3,
+    return coordinates.inverse_transform(
+        scores, out=scores if square else None, threads=threads, check_finite=False
     )
+
+
+def _warn_of_verbatim_values(
+    x: object, n_rows: int, coordinates: InvariantCoordinates, mask: Mask
+) -> None:
+    if mask is permute and coordinates.verbatim_columns:
+        names = column_names(x)
+        listed = ", ".join(names[j] for j in coordinates.verbatim_columns)
+        message = (
+            f"Column(s) {listed}: each is one component on its own, so the release holds its "
+            "values as they are, only in another order. Add columns related to it, or use "
+            "mask='rotate'."
+        )
+    elif mask is flip and _flip_keeps_rows(n_rows, coordinates.eigenvalues.size):
+        p = coordinates.eigenvalues.size
+        message = (
+            f"mask='flip' on {p} component(s) leaves each row as it is with probability 2^-{p}: "
+            f"about {n_rows / 2**p:.2g} of {n_rows} rows. Add columns, or use mask='rotate'."
+        )
+    else:
+        return
+    warnings.warn(message, VerbatimColumnWarning, stacklevel=3)
+
+
+def _flip_keeps_rows(n_rows: int, n_components: int) -> bool:
+    """Return whether a row stays with probability 1% or more, or one row or more is expected to."""
+    return n_components <= _FEW_COMPONENTS or n_rows >= 2**n_components
