@@ -316,3 +316,11 @@ def test_signs_do_not_depend_on_rounding() -> None:
         first = invariant_coordinates(x, scatters=("variances", "cov"))
         second = invariant_coordinates(x * [1e-3, 7.0], scatters=("variances", "cov"))
         np.testing.assert_allclose(first.transform(x), second.transform(x * [1e-3, 7.0]), atol=1e-9)
+
+
+def test_small_principal_components_are_not_taken_for_tied() -> None:
+    # Variances from 1e8 to 1e-8: far apart, though all but the first are small against it.
+    x = np.random.default_rng(16).normal(size=(200, 5)) * [1e4, 1.0, 1e-2, 1e-3, 1e-4]
+    got = invariant_coordinates(x, scatters=("identity", "cov"))
+    off = np.cov(got.transform(x).T) / np.sqrt(np.outer(got.eigenvalues, got.eigenvalues))
+    np.testing.assert_allclose(off, np.eye(5), atol=1e-3)

@@ -28,7 +28,7 @@ from icsa.threads import in_threads
 
 __all__ = ["InvariantCoordinates", "invariant_coordinates"]
 
-# Eigenvalues that differ by less than this share of the largest are equal.
+# Eigenvalues that differ by less than this share of themselves are equal.
 _TIED = 1e-9
 # Rows that one thread maps at a time.
 _PART = 1 << 16
@@ -293,7 +293,7 @@ def _generic_where_tied(values: Vector, vectors: Matrix) -> Matrix:
     permutation would release as they are.
     """
     p = values.size
-    borders = np.flatnonzero(-np.diff(values) > _TIED * np.abs(values).max()) + 1
+    borders = np.flatnonzero(-np.diff(values) > _TIED * np.abs(values[:-1])) + 1
     result = vectors.copy()
     for start, end in pairwise([0, *borders.tolist(), p]):
         if end - start > 1:
