@@ -12,9 +12,15 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "fast", max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "fast",
+    max_examples=15,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("thorough", parent=settings.get_profile("fast"), max_examples=300)
+settings.register_profile(
+    "thorough", parent=settings.get_profile("fast"), max_examples=300, derandomize=False
+)
 
 REFERENCE = Path(__file__).parent / "reference"
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from icsa import anonymize_matrix, invariant_coordinates, masked_copy
 from icsa.errors import InputError, VerbatimColumnWarning
+from icsa.masks import flip, permute
 
 
 def _table(seed: int, n: int = 80, p: int = 4) -> np.ndarray:
@@ -53,6 +55,7 @@ def test_permuting_keeps_means_and_component_values(seed: int, pair: tuple[str, 
     )
 
 
+@pytest.mark.filterwarnings("ignore:mask=.flip")
 @given(seed=st.integers(0, 2**32), mask=st.sampled_from(["permute", "flip", "rotate"]))
 def test_decorrelated_spectral_release_has_the_covariance_of_the_original(
     seed: int, mask: str
@@ -73,6 +76,7 @@ def test_decorrelated_spectral_release_has_the_covariance_of_the_original(
     np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore:mask=.flip")
 @given(seed=st.integers(0, 2**32), mask=st.sampled_from(["permute", "flip", "rotate"]))
 def test_exact_relations_hold_in_the_release(seed: int, mask: str) -> None:
     parts = _table(seed, p=3)
@@ -123,6 +127,37 @@ def test_one_column_is_said_to_come_out_verbatim() -> None:
     with pytest.warns(VerbatimColumnWarning, match="Column\\(s\\) 0: each is one component"):
         released = anonymize_matrix(x, random_state=1)
     np.testing.assert_allclose(np.sort(released[:, 0]), np.sort(x[:, 0]), rtol=1e-13)
+
+
+def test_the_warning_goes_by_the_mask_itself_and_the_names_of_columns() -> None:
+    x = pd.DataFrame({"age": _table(3, p=1)[:, 0]})
+    with pytest.warns(VerbatimColumnWarning, match="Column\\(s\\) age: each"):
+        anonymize_matrix(x, mask=permute)
+
+
+@pytest.mark.parametrize(("n", "p", "kept"), [(20, 6, "0.31 of 20"), (300, 7, "2.3 of 300")])
+def test_flipping_few_components_is_said_to_leave_rows(n: int, p: int, kept: str) -> None:
+    x = _table(6, n=n, p=p)
+    for mask in ("flip", flip):
+        with pytest.warns(VerbatimColumnWarning, match=f"2\\^-{p}: about {kept} rows"):
+            anonymize_matrix(x, scatters=("cov", "cov4"), mask=mask)
+
+
+def test_flipping_many_components_gets_no_warning() -> None:
+    anonymize_matrix(_table(6, n=100, p=7), scatters=("cov", "cov4"), mask="flip")
+
+
+def test_one_row_alone_is_refused() -> None:
+    x = _table(7)
+    with pytest.raises(InputError, match="One row alone"):
+        masked_copy(x[:1], invariant_coordinates(x))
+
+
+def test_a_missing_value_is_named_by_its_column() -> None:
+    x = pd.DataFrame(_table(8), columns=list("abcd"))
+    coordinates = invariant_coordinates(x)
+    with pytest.raises(InputError, match="Column 'c': 1 of 80 values are missing"):
+        masked_copy(x.assign(c=x["c"].where(x.index != 3)), coordinates)
 
 
 def test_identity_mask_returns_the_table() -> None:

@@ -7,14 +7,16 @@ import pickle
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from icsa import ICS, ICSAnonymizer, SpectralAnonymizer
-from icsa.errors import InputError
+from icsa.errors import InputError, VerbatimColumnWarning
 from icsa.randomness import as_key
 
 ANONYMIZERS = [ICSAnonymizer(), SpectralAnonymizer()]
@@ -54,6 +56,7 @@ def table() -> np.ndarray:
     )
 
 
+@pytest.mark.filterwarnings("ignore:mask=.flip")
 @pytest.mark.parametrize("mask", ["permute", "flip", "rotate"])
 @pytest.mark.parametrize("decorrelate", [False, True])
 def test_spectral_is_ics_with_identity_and_covariance_to_the_last_bit(
@@ -91,10 +94,50 @@ def test_frames_keep_their_kind_and_names(estimator, frame, table: np.ndarray) -
     assert out.shape == given.shape
 
 
-def test_a_frame_gets_a_new_index(table: np.ndarray) -> None:
+@pytest.mark.parametrize("anonymizer", ANONYMIZERS)
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_a_released_frame_has_a_new_index_in_every_way_to_ask(
+    anonymizer, kind: str, table: np.ndarray
+) -> None:
     given = pd.DataFrame(table, columns=list("abc"), index=[f"patient {i}" for i in range(60)])
+    if kind == "polars":
+        given = pl.from_pandas(given)
+    fixed = clone(anonymizer).set_params(random_state=0)
+    releases = [clone(fixed).set_output(transform="pandas").fit_transform(given)]
+    releases += [clone(fixed).set_output(transform="pandas").fit(given).transform(given)]
+    releases += [clone(clone(fixed).set_output(transform="pandas")).fit_transform(given)]
+    with config_context(transform_output="pandas"):
+        releases += [clone(fixed).fit_transform(given)]
+        releases += [make_pipeline(StandardScaler(), clone(fixed)).fit_transform(given)]
+    if kind == "pandas":
+        releases += [clone(fixed).fit_transform(given)]
+    for release in releases:
+        assert isinstance(release, pd.DataFrame)
+        assert isinstance(release.index, pd.RangeIndex)
+        assert list(release.index) == list(range(60))
+        assert list(release.columns) == ["a", "b", "c"]
+        assert "patient" not in repr(release)
+    np.testing.assert_array_equal(releases[0], clone(fixed).fit_transform(given))
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_pyarrow_tables(kind: str, table: np.ndarray) -> None:
+    given = pa.table(dict(zip("abc", table.T, strict=True)))
     out = ICSAnonymizer(random_state=0).fit_transform(given)
-    assert list(out.index) == list(range(60))
+    assert isinstance(out, pa.Table)
+    assert out.column_names == ["a", "b", "c"]
+    asked = ICSAnonymizer(random_state=0).set_output(transform=kind).fit_transform(given)
+    assert list(asked.columns)[:1] in (["a"], ["x0"])
+    np.testing.assert_array_equal(np.asarray(asked), np.asarray(out))
+
+
+def test_repeated_column_names_are_refused(table: np.ndarray) -> None:
+    for given in (
+        pd.DataFrame(table, columns=list("aba")),
+        pa.table([*table.T], names=list("aba")),
+    ):
+        with pytest.raises(InputError, match="More than one column is called 'a'"):
+            ICSAnonymizer().fit(given)
 
 
 @pytest.mark.parametrize(("kind", "frame"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
@@ -125,8 +168,18 @@ def test_inverse_transform_is_the_inverse(table: np.ndarray) -> None:
     assert np.all(np.diff(ics.eigenvalues_) <= 0)
 
 
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_inverse_transform_of_a_frame_has_the_names_seen_in_fit(frame, table: np.ndarray) -> None:
+    given = frame(dict(zip("abc", table.T, strict=True)))
+    ics = ICS().fit(given)
+    back = ics.inverse_transform(ics.transform(given))
+    assert type(back) is type(given)
+    assert list(getattr(back, "column_names", back.columns)) == ["a", "b", "c"]
+    np.testing.assert_allclose(np.asarray(back), table, atol=1e-12)
+
+
 @pytest.mark.parametrize("anonymizer", ANONYMIZERS)
-@pytest.mark.parametrize("as_given", [bytes, as_key])
+@pytest.mark.parametrize("as_given", [bytes, bytearray, as_key])
 def test_a_key_is_neither_shown_nor_pickled(anonymizer, as_given, table: np.ndarray) -> None:
     secret = bytes(range(65, 97))
     fitted = clone(anonymizer).set_params(random_state=as_given(secret)).fit(table)
@@ -136,6 +189,18 @@ def test_a_key_is_neither_shown_nor_pickled(anonymizer, as_given, table: np.ndar
     with pytest.raises(InputError, match="secret"):
         pickle.dumps(fitted)
     np.testing.assert_array_equal(fitted.transform(table), clone(fitted).fit_transform(table))
+
+
+@pytest.mark.parametrize("anonymizer", ANONYMIZERS)
+@pytest.mark.parametrize(
+    "secret", [b"password", bytearray(b"password"), b"password" * 5, memoryview(b"password" * 4)]
+)
+def test_bytes_that_are_no_key_are_refused_at_once(anonymizer, secret) -> None:
+    with pytest.raises(InputError) as caught:
+        type(anonymizer)(random_state=secret)
+    assert "password" not in str(caught.value)
+    with pytest.raises(InputError):
+        clone(anonymizer).set_params(random_state=secret)
 
 
 BAD_INPUT = {
@@ -182,3 +247,9 @@ def test_too_few_rows_for_the_mcd_names_limit_and_remedy() -> None:
 def test_one_row_alone_is_refused(table: np.ndarray) -> None:
     with pytest.raises(InputError, match="One row alone"):
         ICSAnonymizer().fit(table).transform(table[:1])
+
+
+def test_the_warning_of_a_verbatim_column_names_it(table: np.ndarray) -> None:
+    given = pd.DataFrame({"age": table[:, 0]})
+    with pytest.warns(VerbatimColumnWarning, match=r"Column\(s\) age: each is one component"):
+        ICSAnonymizer().fit_transform(given)

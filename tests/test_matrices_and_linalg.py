@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import pickle
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from icsa import errors, linalg
 from icsa.errors import InputError, NotNumericError
-from icsa.matrices import as_matrix, columns_first, row_blocks
+from icsa.matrices import as_matrix, column_names, columns_first, row_blocks
 from icsa.subspaces import spanned_subspace
 
 
@@ -22,7 +24,10 @@ def test_a_ready_matrix_is_not_copied() -> None:
     assert as_matrix(x) is x
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+FRAMES = pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
+
+
+@FRAMES
 def test_frames_are_read_and_their_names_used(frame: type) -> None:
     table = frame({"age": [1, 2, 3], "bmi": [1.0, 2.0, 4.0]})
     np.testing.assert_array_equal(as_matrix(table), [[1, 1], [2, 2], [3, 4]])
@@ -32,6 +37,75 @@ def test_frames_are_read_and_their_names_used(frame: type) -> None:
         as_matrix(frame({"age": [1.0, 2.0, 3.0], "bmi": [1.0, np.nan, np.nan]}))
     with pytest.raises(NotNumericError, match="Column 'name': 1 of 2 values are not numbers"):
         as_matrix(frame({"age": ["1", "2"], "name": ["3", "O'Hara"]}))
+
+
+@FRAMES
+def test_names_are_those_of_columns_and_never_cells(frame: type) -> None:
+    assert column_names(frame({"age": [71.5, 2.0], "bmi": [1.0, 2.0]})) == ["age", "bmi"]
+
+
+def test_names_of_other_kinds() -> None:
+    assert column_names(np.ones((1, 2))) == ["0", "1"]
+    assert column_names(pd.DataFrame([[1.0, 2.0]], columns=[2019, ("a", "b")])) == [
+        "2019",
+        "('a', 'b')",
+    ]
+    assert column_names(pd.DataFrame([[1.0, 2.0]], columns=[71.5, 72.5])) == ["0", "1"]
+
+
+DATES = {
+    "moments": [dt.datetime(1971, 2, 3), dt.datetime(1972, 2, 3)],
+    "dates": [dt.date(1971, 2, 3), dt.date(1972, 2, 3)],
+    "durations": [dt.timedelta(71), dt.timedelta(72)],
+}
+
+
+@FRAMES
+@pytest.mark.parametrize("others", [{}, {"bmi": [1.0, 2.0]}])
+@pytest.mark.parametrize("case", DATES)
+def test_dates_and_times_are_refused(frame: type, others: dict, case: str) -> None:
+    with pytest.raises(NotNumericError, match="Column 'born'") as caught:
+        as_matrix(frame({**others, "born": DATES[case]}))
+    assert "197" not in str(caught.value)
+
+
+@pytest.mark.parametrize("cell", [np.datetime64("1971-02-03"), np.timedelta64(71, "s")])
+@pytest.mark.parametrize("dtype", [None, object])
+def test_dates_of_numpy_are_refused(cell: object, dtype: object) -> None:
+    with pytest.raises(NotNumericError, match="Column '0' holds dates or times"):
+        as_matrix(np.array([[cell], [cell]], dtype=dtype))
+    with pytest.raises(NotNumericError, match="Column '1' holds dates or times"):
+        as_matrix(np.array([[1.0, cell]], dtype=object))
+
+
+def test_masked_cells_are_refused() -> None:
+    x = np.ma.masked_greater(np.array([[1.0, 2.0], [3.0, 99.0]]), 50.0)
+    with pytest.raises(InputError, match="Column '1': 1 of 2 values are masked, first in row 1"):
+        as_matrix(x)
+    np.testing.assert_array_equal(as_matrix(x[:1]), [[1.0, 2.0]])
+
+
+def test_what_is_no_table_is_refused() -> None:
+    with pytest.raises(InputError, match="rows of unequal length"):
+        as_matrix([[1.0, 2.0], [3.0]])
+    with pytest.raises(InputError, match="collect"):
+        as_matrix(pl.DataFrame({"a": [1.0]}).lazy())
+
+
+@pytest.mark.parametrize("huge", [8.98846567431158e307, -1.1e150, 10**400])
+def test_huge_numbers_are_refused(huge: float) -> None:
+    with pytest.raises(
+        InputError, match=r"Column '1': 2 of 3 values are larger than 1e\+150 .* first in row 1"
+    ) as caught:
+        as_matrix([[1.0, 2.0], [3.0, huge], [3.0, huge]])
+    assert "898" not in str(caught.value)
+    assert "Stata" in str(caught.value)
+    assert as_matrix([[1e150, -1e150]]).shape == (1, 2)
+
+
+def test_what_is_missing_is_said_before_what_is_huge() -> None:
+    with pytest.raises(InputError, match="Column '1': 1 of 2 values are missing"):
+        as_matrix([[1e300, 2.0], [3.0, np.nan]])
 
 
 def test_missing_values_beyond_the_first_block_are_found() -> None:

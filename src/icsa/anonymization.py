@@ -129,7 +129,11 @@ def masked_copy(
         )
     _warn_of_verbatim_values(x, matrix.shape[0], coordinates, masking)
     threads = threads_for(matrix.size, threads)
-    scores = coordinates.transform(x, out=out, threads=threads)
+    try:
+        scores = coordinates.transform(matrix, out=out, threads=threads)
+    except InputError:
+        as_matrix(x)  # says in which column by its name
+        raise
     wanted = moments(scores) if decorrelate else None
     scores = masking(scores, key=as_key(random_state), out=scores, threads=threads)
     if wanted is not None:

@@ -8,7 +8,7 @@
     │   ├── NotNumericError (TypeError)    a column holds something else than numbers
     │   └── UnknownNameError               no scatter, mask, ... of that name
     └── ConvergenceError (RuntimeError)    an iteration did not reach its fixed point
-    VerbatimColumnWarning (UserWarning)    a column's values will be released as they are
+    VerbatimColumnWarning (UserWarning)    values will be released as they are
 
 A message says what is wrong, where, the limit and the remedy. It never holds a cell value.
 """
@@ -122,4 +122,4 @@ class ConvergenceError(ICSAError, RuntimeError):
 
 
 class VerbatimColumnWarning(UserWarning):
-    """A column is a component of its own: permuting releases its values as they are."""
+    """Values come out as they are: of a column that is one component, or of rows under a flip."""

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Self
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from sklearn import get_config
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     OneToOneFeatureMixin,
     TransformerMixin,
 )
-from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from icsa.anonymization import masked_copy
 from icsa.errors import InputError
 from icsa.ics import InvariantCoordinates, invariant_coordinates
-from icsa.matrices import Matrix, as_matrix
+from icsa.matrices import Matrix, as_matrix, column_names
 from icsa.randomness import as_key
 
 __all__ = ["ICS", "ICSAnonymizer", "SpectralAnonymizer"]
@@ -69,12 +70,16 @@ class ICS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Return the scores of the rows of `X`."""
         check_is_fitted(self)
         scores = self.coordinates_.transform(_checked_matrix(self, X, reset=False))
-        return _like(X, scores, list(self.get_feature_names_out()), self)
+        if _asked_output(self) != "default":
+            return scores
+        return _like(X, scores, list(self.get_feature_names_out()))
 
-    def inverse_transform(self, X: object) -> Matrix:  # noqa: N803
-        """Return the rows that have the scores `X`."""
+    def inverse_transform(self, X: object) -> Any:  # noqa: N803
+        """Return the rows that have the scores `X`; in a data frame under the names seen in fit."""
         check_is_fitted(self)
-        return self.coordinates_.inverse_transform(X)
+        rows = self.coordinates_.inverse_transform(X)
+        unnamed = [f"x{j}" for j in range(rows.shape[1])]
+        return _like(X, rows, list(getattr(self, "feature_names_in_", unnamed)))
 
     @property
     def _n_features_out(self) -> int:
@@ -95,8 +100,8 @@ class _Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     @random_state.setter
     def random_state(self, value: object) -> None:
         # As a Key the bytes show neither in a repr nor in a pickle.
-        is_key = isinstance(value, bytes) and len(value) == 32
-        self.__dict__["random_state"] = as_key(value) if is_key else value
+        secret = isinstance(value, bytes | bytearray | memoryview)
+        self.__dict__["random_state"] = as_key(value) if secret else value
 
     def _pair(self) -> Sequence[object]:
         raise NotImplementedError
@@ -112,23 +117,22 @@ class _Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
         A released row is made of many rows of `X`, so anonymize whole tables: a few rows hide each
         other badly, and one row alone cannot be hidden at all. A data frame comes back with a new
-        index 0, 1, ....
+        index 0, 1, ..., by ``set_output`` too: an old one may name people.
         """
         check_is_fitted(self)
-        matrix = _checked_matrix(self, X, reset=False)
-        if matrix.shape[0] < 2:
-            raise InputError(
-                "One row alone cannot be anonymized: n_samples = 1, a minimum of 2 is required. "
-                "Give the whole table."
-            )
+        _checked_matrix(self, X, reset=False)
         released = masked_copy(
-            matrix,
+            X,
             self.coordinates_,
             mask=self.mask,
             decorrelate=self.decorrelate,
             random_state=self.random_state,
         )
-        return _like(X, released, None, self)
+        kind = _asked_output(self)
+        # Around bare values scikit-learn puts the index of a pandas frame, so it gets a frame then.
+        if kind == "default" or (kind == "pandas" and nw.dependencies.is_pandas_dataframe(X)):
+            return _like(X, released)
+        return released
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -234,14 +238,24 @@ def _checked_matrix(estimator: BaseEstimator, x: object, *, reset: bool) -> Matr
     The values are checked here: scikit-learn's own messages quote cells.
     """
     matrix = as_matrix(x, minimum_rows=2 if reset else 1)
+    if hasattr(x, "columns"):
+        repeated = [name for name, times in Counter(column_names(x)).items() if times > 1]
+        if repeated:
+            raise InputError(
+                f"More than one column is called {repeated[0]!r}. Give every column its own name."
+            )
     validate_data(estimator, X=x, reset=reset, skip_check_array=True)
     return matrix
 
 
-def _like(x: object, values: Matrix, names: list[str] | None, estimator: BaseEstimator) -> Any:
-    """Return `values` as the kind of table that `x` is, unless set_output asked otherwise."""
-    if _get_output_config("transform", estimator)["dense"] != "default":
-        return values
+def _asked_output(estimator: BaseEstimator) -> str:
+    """Return the kind of table that set_output, or else the global configuration, asks for."""
+    own = getattr(estimator, "_sklearn_output_config", {})
+    return str(own.get("transform", get_config()["transform_output"]))
+
+
+def _like(x: object, values: Matrix, names: list[str] | None = None) -> Any:
+    """Return `values` as the kind of table that `x` is, with a new index."""
     frame: Any = nw.from_native(x, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         return values

@@ -23,6 +23,7 @@ from icsa.matrices import (
     row_blocks,
 )
 from icsa.scatters import LocationScatter, ResolvedScatter, resolve
+from icsa.scatters.registry import checked_result
 from icsa.subspaces import Subspace, spanned_subspace
 from icsa.threads import in_threads
 
@@ -214,6 +215,7 @@ def invariant_coordinates(
     """
     matrix = as_matrix(x, minimum_rows=2)
     pair = _pair(scatters)
+    _require_fitting(pair, matrix.shape[1])
     space = None
     if not any(isinstance(scatter, LocationScatter) for scatter in pair):
         space = spanned_subspace(
@@ -239,6 +241,13 @@ def _pair(scatters: Sequence[object]) -> _Pair:
         raise InputError("scatters must be a pair, such as ('mcd50', 'mcd75').")
     first, second = (s if isinstance(s, LocationScatter) else resolve(s) for s in scatters)
     return first, second
+
+
+def _require_fitting(pair: _Pair, n_columns: int) -> None:
+    """Check scatters that were computed before; only the second may be singular."""
+    for scatter, may_be_singular in zip(pair, (False, True), strict=True):
+        if isinstance(scatter, LocationScatter):
+            checked_result(scatter, n_columns, "given", allow_singular=may_be_singular)
 
 
 def _coordinates(x: Matrix, pair: _Pair, random_state: object) -> InvariantCoordinates:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Iterator
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +17,14 @@ Vector: TypeAlias = npt.NDArray[np.float64]
 
 # Blocks of this many rows stay in the cache at usual numbers of columns.
 _BLOCK_ROWS = 1 << 14
+# Squares of larger numbers overflow. Codes for missing values can be that large (Stata's are).
+_LARGEST = 1e150
+# How the types of columns that hold dates or times are called: pandas', polars' and pyarrow's.
+_TEMPORAL = ("date", "time", "duration", "period", "month_day")
 
 
 def as_matrix(x: object, *, minimum_rows: int = 1, check_finite: bool = True) -> Matrix:
-    """Return `x` as a float64 matrix without missing or infinite cells.
+    """Return `x` as a float64 matrix without missing, infinite or huge (over 1e150) cells.
 
     Parameters
     ----------
@@ -42,9 +46,14 @@ def as_matrix(x: object, *, minimum_rows: int = 1, check_finite: bool = True) ->
     array([[1., 2.],
            [3., 4.]])
     """
-    if hasattr(x, "toarray") and hasattr(x, "nnz"):
-        raise InputError("The data are a sparse matrix; dense rows are needed. Use x.toarray().")
-    table = np.asarray(x)
+    _reject_special(x)
+    try:
+        table = np.asarray(x)
+    except (TypeError, ValueError):
+        raise InputError(
+            "The data cannot be read as a table: rows of unequal length, or columns that do not go "
+            "together. Give as many numbers in every row as there are columns."
+        ) from None
     if table.ndim != 2:
         remedy = "Reshape your data: x.reshape(-1, 1) makes one column, x.reshape(1, -1) one row."
         raise InputError(
@@ -64,7 +73,7 @@ def as_matrix(x: object, *, minimum_rows: int = 1, check_finite: bool = True) ->
         )
     matrix = _to_float(table, x)
     if check_finite:
-        _reject_non_finite(matrix, x)
+        _reject_unusable(matrix, x)
     return matrix
 
 
@@ -76,10 +85,16 @@ def column_names(x: object) -> list[str]:
     >>> column_names([[1.0, 2.0]])
     ['0', '1']
     """
-    columns: Any = getattr(x, "columns", None)
-    if columns is not None:
-        return [str(name) for name in columns]
-    return [str(position) for position in range(np.asarray(x).shape[1])]
+    # A pyarrow table has its data in `columns`; what is no name is replaced by its position.
+    names: Any = getattr(x, "column_names", None)
+    if names is None:
+        names = getattr(x, "columns", None)
+    if names is None:
+        names = range(np.asarray(x).shape[1])
+    return [
+        str(name if isinstance(name, str | int | tuple) else position)
+        for position, name in enumerate(names)
+    ]
 
 
 def columns_first(x: Matrix) -> Matrix:
@@ -111,11 +126,43 @@ def row_blocks(n_rows: int, block: int = _BLOCK_ROWS) -> Iterator[slice]:
         yield slice(start, min(start + block, n_rows))
 
 
+def _reject_special(x: object) -> None:
+    """Refuse what numpy would read as something else than the numbers that were meant."""
+    if hasattr(x, "toarray") and hasattr(x, "nnz"):
+        raise InputError("The data are a sparse matrix; dense rows are needed. Use x.toarray().")
+    if hasattr(x, "collect") and hasattr(x, "collect_schema"):
+        raise InputError("The data are a LazyFrame, which holds no rows yet. Use x.collect().")
+    if isinstance(x, np.ma.MaskedArray) and x.ndim == 2 and np.ma.is_masked(x):
+        _reject(np.ma.getmaskarray(x), x, "masked", "Remove or fill them.")
+    types: Any = getattr(x, "dtypes", None)
+    if types is None:
+        types = getattr(getattr(x, "schema", None), "types", ())
+    if isinstance(types, Iterable):
+        for position, kind in enumerate(types):
+            if str(kind).lower().startswith(_TEMPORAL):
+                raise _dates_error(column_names(x)[position])
+
+
+def _dates_error(name: str) -> NotNumericError:
+    return NotNumericError(
+        f"Column {name!r} holds dates or times, not numbers. Convert it, for instance to days "
+        "since a fixed day, or leave it out."
+    )
+
+
 def _to_float(table: npt.NDArray[Any], x: object) -> Matrix:
     if table.dtype.kind in "fiub":
         return np.asarray(table, dtype=np.float64)
+    if table.dtype.kind in "mM":
+        raise _dates_error(column_names(x)[0])
+    if table.dtype.kind == "O":
+        for name, column in zip(column_names(x), table.T, strict=True):
+            if not {np.datetime64, np.timedelta64}.isdisjoint(map(type, column)):
+                raise _dates_error(name)
     try:
         return np.asarray(table, dtype=np.float64)
+    except OverflowError:
+        _reject(np.vectorize(_is_huge, otypes=[bool])(table), x, *_HUGE)
     except (TypeError, ValueError):
         pass
     for position, name in enumerate(column_names(x)):
@@ -132,22 +179,52 @@ def _to_float(table: npt.NDArray[Any], x: object) -> Matrix:
 def _is_number(cell: object) -> bool:
     try:
         float(cell)  # type: ignore[arg-type]
+    except OverflowError:
+        return True
     except (TypeError, ValueError):
         return False
     return True
 
 
-def _reject_non_finite(matrix: Matrix, x: object) -> None:
-    for block in row_blocks(matrix.shape[0]):
-        finite = np.isfinite(matrix[block])
-        if finite.all():
-            continue
-        position = int(np.flatnonzero(~finite.all(axis=0))[0])
-        column = matrix[:, position]
-        bad = np.flatnonzero(~np.isfinite(column))
-        # scikit-learn's checks look for the words NaN and inf.
-        what = "missing (NaN)" if np.isnan(column[bad]).all() else "not finite (NaN or inf)"
-        raise InputError(
-            f"Column {column_names(x)[position]!r}: {bad.size} of {column.size} values are {what}, "
-            f"first in row {bad[0]}. Remove or fill them."
+def _is_huge(cell: Any) -> bool:
+    try:
+        return abs(float(cell)) > _LARGEST
+    except OverflowError:
+        return True
+    except (TypeError, ValueError):
+        return False
+
+
+_HUGE = (
+    f"larger than {_LARGEST:g} in absolute value",
+    "Use other units; if they stand for missing values, as in files of Stata, remove or fill them.",
+)
+
+
+def _reject_unusable(matrix: Matrix, x: object) -> None:
+    """Refuse missing, infinite and huge cells, in one pass where there are none."""
+    with np.errstate(invalid="ignore"):
+        usable = all(
+            matrix[rows].min() >= -_LARGEST and matrix[rows].max() <= _LARGEST
+            for rows in row_blocks(matrix.shape[0])
         )
+    if usable:
+        return
+    finite = np.isfinite(matrix)
+    if finite.all():
+        _reject(np.abs(matrix) > _LARGEST, x, *_HUGE)
+    column = matrix[:, int(np.flatnonzero(~finite.all(axis=0))[0])]
+    # scikit-learn's checks look for the words NaN and inf.
+    only_missing = np.isnan(column[~np.isfinite(column)]).all()
+    what = "missing (NaN)" if only_missing else "not finite (NaN or inf)"
+    _reject(~finite, x, what, "Remove or fill them.")
+
+
+def _reject(bad: npt.NDArray[np.bool_], x: object, what: str, remedy: str) -> NoReturn:
+    """Raise the error for the first column that has bad cells."""
+    position = int(np.flatnonzero(bad.any(axis=0))[0])
+    rows = np.flatnonzero(bad[:, position])
+    raise InputError(
+        f"Column {column_names(x)[position]!r}: {rows.size} of {bad.shape[0]} values are {what}, "
+        f"first in row {rows[0]}. {remedy}"
+    )

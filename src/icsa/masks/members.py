@@ -43,7 +43,8 @@ def permute(z: Matrix, *, key: object, out: Matrix | None = None, threads: int =
 def flip(z: Matrix, *, key: object, out: Matrix | None = None, threads: int = 1) -> Matrix:
     """Return the scores, each with an independent random sign (J).
 
-    The scores should be centred. See `Mask` for the parameters.
+    The scores should be centred. A row of p components stays as it is with probability 2^-p, so
+    this is for tables of many columns. See `Mask` for the parameters.
 
     Examples
     --------

@@ -9,11 +9,12 @@ import numpy as np
 
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector, as_matrix
+from icsa.randomness import as_key
 
 __all__ = ["LocationScatter", "Scatter", "checked", "search_generator", "search_seed"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LocationScatter:
     """A location and a scatter of a table, and how they were reached.
 
@@ -36,11 +37,22 @@ class LocationScatter:
     converged: bool = True
 
     def __post_init__(self) -> None:
-        """Make the arrays read-only."""
+        """Keep read-only copies of the arrays."""
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, np.ndarray):
+                value = value.copy(order="K")
                 value.setflags(write=False)
+                object.__setattr__(self, field.name, value)
+
+    def __init_subclass__(cls) -> None:
+        """Have dataclasses of this kind keep the short repr."""
+        cls.__repr__ = LocationScatter.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        """Show sizes only: the numbers tell about people."""
+        size = f"n_columns={self.location.size}, iterations={self.iterations}"
+        return f"{type(self).__name__}({size})"
 
 
 class Scatter(Protocol):
@@ -71,18 +83,15 @@ def checked(x: object, name: str, *, more_rows_than_columns_plus: int = 0) -> Ma
 
 
 def search_seed(random_state: object) -> int:
-    """Return a number from 0 to 2^63 - 1 that seeds random starts; for None a fixed one."""
+    """Return a number from 0 to 2^63 - 1 that seeds random starts.
+
+    None is a fixed one: equal data, equal scatters. For the rest see `icsa.randomness.as_key`.
+    """
     if random_state is None:
         return 0
-    return int(search_generator(random_state).integers(2**63))
+    return int(as_key(random_state).stream("search").words(1)[0] >> 1)
 
 
 def search_generator(random_state: object) -> np.random.Generator:
-    """Return the generator of random starts; for None a fixed one: equal data, equal scatters."""
-    if random_state is None:
-        return np.random.default_rng(0)
-    if isinstance(random_state, np.random.Generator | np.random.RandomState):
-        return np.random.default_rng(int(random_state.bit_generator.random_raw()))  # type: ignore[union-attr]
-    if isinstance(random_state, bytes):
-        return np.random.default_rng(int.from_bytes(random_state, "little"))
-    return np.random.default_rng(random_state)  # type: ignore[arg-type]
+    """Return the generator of random starts that `search_seed` seeds."""
+    return np.random.default_rng(search_seed(random_state))

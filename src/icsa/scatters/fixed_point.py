@@ -72,8 +72,7 @@ class UnsolvedError(ConvergenceError):
         self.iterations = iterations
 
 
-# Takes base coordinates (p, n) and the map y -> A y - b from them into present coordinates, as
-# (A, b).
+# Takes base coordinates (p, n), and A and b of the map y -> A y - b into present coordinates.
 Evaluate = Callable[[Matrix, Matrix, Vector], Move]
 
 

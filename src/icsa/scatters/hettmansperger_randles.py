@@ -67,8 +67,8 @@ def hr(
     -----
     As with any spatial median, the location may be a row itself, or k tied rows; with two columns
     and few rows that is common. Such a row has no direction u. It is then read as a random one
-    whose mean v makes the directions balance, which takes |v| <= 1, and whose second moment is v
-    v' + (1 - |v|^2) I/p: so the estimate depends continuously on the data.
+    whose mean v makes the directions balance, which takes |v| <= 1, and whose second moment is
+    vv' + (1 - |v|^2) I/p: so the estimate depends continuously on the data.
 
     References
     ----------
@@ -174,8 +174,8 @@ def _solve_at_row(
 def _move_at_row(ties: int, base: Matrix, a: Matrix, b: Vector) -> Move:
     """Return the substitution for the shape when `ties` rows are the location itself.
 
-    Their directions average to the v that balances the others, and their squares to v v' + (1 -
-    |v|^2) I/p.
+    Their directions average to the v that balances the others, and their squares to
+    vv' + (1 - |v|^2) I/p.
     """
     p, n = base.shape
     u = _directions(a @ base - b[:, None])

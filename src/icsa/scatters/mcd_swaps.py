@@ -85,9 +85,10 @@ def inner_products(
 def best_exchange(gram: Matrix, h: int, locked: npt.NDArray[np.bool_]) -> tuple[float, int, int]:
     """Return the least factor by which a swap of two rows changes the determinant, and the swap.
 
-    With a = u'A^-1 u for the row u that comes in, b = v'A^-1 v for the row v that goes out, c =
-    u'A^-1 v, all centred, A the subset's cross-products: 1 + a (1 - 1/h) - b (1 + 1/h) + 2 c/h - a
-    b + c^2.
+    With A the subset's cross-products, a = u'A^-1 u for the row u that comes in, b = v'A^-1 v for
+    the row v that goes out, and c = u'A^-1 v, all centred, the factor is ::
+
+        1 + a (1 - 1/h) - b (1 + 1/h) + 2 c/h - a b + c^2
     """
     q = gram.shape[0] // 2
     best, leaving, entering = np.inf, -1, -1

@@ -56,7 +56,7 @@ def mm(
     """Return the bisquare MM-estimate of location and scatter.
 
     The scale σ = det(C_0)^(1/(2p)) of the initial S-estimate C_0 is kept. Location t and shape V,
-    det(V) = 1, are the local minimum of
+    det(V) = 1, are the local minimum of ::
 
         mean(rho(d_i/c)),    d_i² = (x_i - t)' V^-1 (x_i - t)/σ²,    rho(u) = 1 - (1 - min(u, 1)²)³,
 

@@ -69,7 +69,7 @@ def mrcd(
     """Return the mean and the regularised covariance of the h rows with the smallest determinant.
 
     Columns are centred by the median and divided by Qn, D (where too many cells tie for Qn, by the
-    tau scale). For a subset H of h = ceil(alpha n) rows,
+    tau scale). For a subset H of h = ceil(alpha n) rows, ::
 
         K(H) = D (rho T + (1 - rho) c S(H)) D,
 

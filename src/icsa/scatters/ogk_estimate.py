@@ -60,7 +60,7 @@ def ogk(x: object, *, sweeps: int = 2, quantile: float = 0.9) -> OGKScatter:
 
     Each sweep divides the columns by their scales, computes the pairwise robust covariances
     u_jk = (s(y_j + y_k)² - s(y_j - y_k)²)/4, and rotates to the eigenvectors of U = (u_jk). With A
-    the product of the sweeps' maps and z the rotated rows,
+    the product of the sweeps' maps and z the rotated rows, ::
 
         raw location = A t(z),    raw scatter = A diag(s(z)²) A' med(d)/chi2_p(.5),
 

@@ -204,8 +204,8 @@ def _solve_pairs(
             max_iterations=max_iterations,
         )
     except UnsolvedError as unsolved:
-        # top bounds w(d) d: a plane may hold less than this share of pairs, its square root of
-        # rows.
+        # top bounds w(d) d, so a plane may hold less than this share of the pairs.
+        # Of the rows that is its square root.
         raise nonexistence(
             name, rows, start, unsolved, lambda q: math.sqrt(1.0 - (p - q) / weight[0]), affine=True
         ) from None

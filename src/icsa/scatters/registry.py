@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from icsa.errors import InputError, UnknownNameError
+from icsa.linalg import symmetrize
 from icsa.matrices import Matrix
 from icsa.scatters.base import LocationScatter
 
-__all__ = ["SCATTERS", "ResolvedScatter", "resolve"]
+__all__ = ["SCATTERS", "ResolvedScatter", "checked_result", "resolve"]
 
 
 @dataclass(frozen=True)
@@ -54,18 +55,25 @@ class ResolvedScatter:
         return self.function(x, random_state=random_state) if self.seeded else self.function(x)
 
 
+@dataclass(frozen=True)
+class _Member:
+    """A scatter of this package, whose module is imported when it is first called."""
+
+    module: str
+    function: str
+    arguments: tuple[tuple[str, Any], ...]
+
+    def __call__(self, x: Matrix, **keywords: Any) -> LocationScatter:
+        function = getattr(importlib.import_module(f"icsa.scatters.{self.module}"), self.function)
+        result: LocationScatter = function(x, **dict(self.arguments), **keywords)
+        return result
+
+
 def _member(
     summary: str, robustness: str, module: str, function: str, **options: Any
 ) -> ResolvedScatter:
-    """Describe a scatter whose module is imported when it is first called."""
-    arguments = options.pop("arguments", {})
-
-    @functools.wraps(_member, assigned=(), updated=())
-    def call(x: Matrix, **keywords: Any) -> LocationScatter:
-        found = getattr(importlib.import_module(f"icsa.scatters.{module}"), function)
-        result: LocationScatter = found(x, **arguments, **keywords)
-        return result
-
+    """Describe a scatter of this package."""
+    call = _Member(module, function, tuple(options.pop("arguments", {}).items()))
     options.setdefault("affine_equivariant", True)
     return ResolvedScatter("", summary, robustness, function=call, **options)
 
@@ -106,7 +114,11 @@ SCATTERS: dict[str, ResolvedScatter] = {
             "t M-estimate, 5 degrees of freedom", "II", "t_estimate", "tm", arguments={"df": 5.0}
         ),
         "tyler": _member(
-            "Tyler's shape around the mean", "II", "tyler_shape", "tyler", unit_determinant=True
+            "Tyler's shape around the mean, which one person can move",
+            "II",
+            "tyler_shape",
+            "tyler",
+            unit_determinant=True,
         ),
         "tyler_median": _member(
             "Tyler's shape around the column medians",
@@ -212,7 +224,7 @@ def resolve(scatter: object) -> ResolvedScatter:
         name = type(scatter).__name__
         return ResolvedScatter(name, f"{name}, fitted", function=_EstimatorScatter(scatter))
     if callable(scatter):
-        name = getattr(scatter, "__name__", type(scatter).__name__)
+        name = _name_of(scatter)
         return ResolvedScatter(name, "a callable", function=_CallableScatter(scatter, name))
     raise InputError(
         "A scatter must be a name, a callable or a covariance estimator: got an object of type "
@@ -236,7 +248,8 @@ class _EstimatorScatter:
                 f"{type(self.estimator).__name__} has no {' and no '.join(missing)} after fit. "
                 "Give a covariance estimator, or a callable that returns (location, scatter)."
             )
-        return _as_result((fitted.location_, fitted.covariance_), x, type(fitted).__name__)
+        result = (fitted.location_, fitted.covariance_)
+        return checked_result(result, x.shape[1], type(fitted).__name__)
 
 
 @dataclass(frozen=True)
@@ -247,21 +260,65 @@ class _CallableScatter:
     name: str
 
     def __call__(self, x: Matrix) -> LocationScatter:
-        return _as_result(self.call(x), x, self.name)
+        return checked_result(self.call(x), x.shape[1], self.name)
 
 
-def _as_result(result: object, x: Matrix, name: str) -> LocationScatter:
-    if isinstance(result, LocationScatter):
-        return result
-    p = x.shape[1]
+def checked_result(
+    result: object, n_columns: int, name: str, *, allow_singular: bool = False
+) -> LocationScatter:
+    """Return what a scatter gave for a table of `n_columns` columns, if it can be used.
+
+    Parameters
+    ----------
+    result : LocationScatter or pair (location, scatter)
+        Checked for its shape, finite cells, symmetry and positive definiteness, free of units.
+    n_columns : int
+        Number of columns of the table.
+    name : str
+        What errors call the scatter.
+    allow_singular : bool
+        Whether positive semidefinite is enough.
+
+    Examples
+    --------
+    >>> checked_result((np.zeros(2), np.eye(2)), 2, "mine")
+    LocationScatter(n_columns=2, iterations=0)
+    >>> checked_result((np.zeros(2), np.diag([1.0, -1.0])), 2, "mine")
+    Traceback (most recent call last):
+    icsa.errors.InputError: The scatter 'mine' gave a matrix that is not positive definite. ...
+    """
     try:
         parts: Any = result
+        if isinstance(result, LocationScatter):
+            parts = (result.location, result.scatter)
         location, scatter = (np.array(part, dtype=np.float64) for part in parts)
     except (TypeError, ValueError):
         location = scatter = np.empty(0)
-    if location.shape != (p,) or scatter.shape != (p, p):
+    if location.shape != (n_columns,) or scatter.shape != (n_columns, n_columns):
         raise InputError(
-            f"The scatter {name!r} must return a LocationScatter, or a location of {p} numbers and "
-            f"a {p} x {p} matrix."
+            f"The scatter {name!r} must return a LocationScatter, or a location of {n_columns} "
+            f"numbers and a {n_columns} x {n_columns} matrix."
         )
-    return LocationScatter(location, scatter)
+    if not (np.isfinite(location).all() and np.isfinite(scatter).all()):
+        raise InputError(f"The scatter {name!r} gave numbers that are not finite (NaN or inf).")
+    variances = np.diagonal(scatter)
+    units = np.sqrt(np.where(variances > 0, variances, 1.0))
+    standard = scatter / units[:, None] / units
+    if np.abs(standard - standard.T).max() > 1e-8:
+        raise InputError(f"The scatter {name!r} gave a matrix that is not symmetric.")
+    smallest = np.linalg.eigvalsh(symmetrize(standard))[0]
+    if smallest < (-1e-8 if allow_singular else n_columns * np.finfo(float).eps):
+        kind = "semidefinite" if allow_singular else "definite"
+        raise InputError(
+            f"The scatter {name!r} gave a matrix that is not positive {kind}. Drop columns that "
+            "depend on others, or use another scatter."
+        )
+    if isinstance(result, LocationScatter):
+        return result
+    return LocationScatter(location, symmetrize(scatter))
+
+
+def _name_of(function: object) -> str:
+    while isinstance(function, functools.partial):
+        function = function.func
+    return str(getattr(function, "__name__", type(function).__name__))

@@ -57,7 +57,7 @@ def s(
 ) -> SScatter:
     """Return the bisquare S-estimate of location and scatter.
 
-    Among all locations t and positive definite C with
+    Among all locations t and positive definite C with ::
 
         mean(rho(d_i/c)) = breakdown,    d_i² = (x_i - t)' C^-1 (x_i - t),
         rho(u) = 1 - (1 - min(u, 1)²)³,

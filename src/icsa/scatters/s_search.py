@@ -18,7 +18,7 @@ from icsa.scatters.univariate import bisquare_radii, bisquare_weights, tied_dire
 
 __all__ = ["Candidates", "best_start"]
 
-# After so many steps from all starts, so many candidates go on; then again; then again.
+# After so many steps from all starts, so many candidates go on; and so on with these.
 _ROUNDS = ((3, 50), (6, 15), (10, 6), (30, 2))
 
 # Candidates whose squared radii agree to this are taken to be on the way to the same minimum.

@@ -54,7 +54,7 @@ def median_mad(x: Matrix) -> tuple[Vector, Vector]:
 def tau_location_scale(x: Matrix) -> tuple[Vector, Vector]:
     """Return the tau location and the tau scale of each column.
 
-    With m the median, s the median absolute deviation and W(t) = (1 - (t/4.5)²)² inside ±4.5,
+    With m the median, s the median absolute deviation and W(t) = (1 - (t/4.5)²)² inside ±4.5, ::
 
         location = sum w_i x_i / sum w_i,            w_i = W((x_i - m)/s)
         scale²   = s²/k mean(min((x_i - location)²/s², 3²))

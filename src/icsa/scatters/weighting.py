@@ -19,9 +19,9 @@ _BLOCK = 1 << 12
 def substitution(top: float, bottom: float, *, location_power: float, average: bool) -> Evaluate:
     """Return the substitution of an M-estimate with scatter weights w(d) = top / (bottom + d).
 
-    With y the whitened rows and d their squared lengths, it proposes the location sum v(d) y /
-    sum v(d), where v is the `location_power` of w, and the scatter sum w(d) y y' / n, or over sum
-    w(d) with `average`. Rows with bottom + d = 0 have weight 0.
+    With y the whitened rows, d their squared lengths and v the `location_power` of w, it proposes
+    the location ``sum v(d) y / sum v(d)`` and the scatter ``sum w(d) y y' / n``, with `average`
+    divided by ``sum w(d)`` instead of n. Rows with bottom + d = 0 have weight 0.
 
     Parameters
     ----------
