@@ -16,7 +16,17 @@ import icsa
 
 API_PAGE = Path(__file__).parents[1] / "docs" / "api" / "index.rst"
 MODULES = sorted(m.name for m in pkgutil.walk_packages(icsa.__path__, "icsa."))
-DOCUMENTED = ("icsa", "icsa.errors", "icsa.masks", "icsa.randomness", "icsa.scatters")
+DOCUMENTED = (
+    "icsa",
+    "icsa.errors",
+    "icsa.masks",
+    "icsa.measures",
+    "icsa.privacy",
+    "icsa.randomness",
+    "icsa.scatters",
+    "icsa.tradeoff",
+    "icsa.utility",
+)
 
 
 def rank(name: str) -> tuple[int, str]:
