@@ -1,0 +1,111 @@
+"""The command line: parses, calls, shows; computes nothing.
+
+Exit codes: 0 done; 1 a bug of ours; 2 an option, the input or the machine does not allow it; 130
+interrupted. An error is one message on standard error without colours.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from icsa.errors import ICSAError
+
+__all__ = ["main", "run"]
+
+_BUG = 1
+_REFUSED = 2
+_INTERRUPTED = 130
+_PIPE_CLOSED = 141
+
+
+def main() -> None:
+    """Run the command of this process's arguments and exit with its code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Return the exit code of the command ``icsa ARGUMENTS``.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        What follows the program's name. ``--debug`` anywhere shows the traceback of an error.
+
+    Examples
+    --------
+    >>> run(["--version"])
+    icsa 0.1.0
+    0
+    """
+    debug, rest = _split_debug(arguments)
+    try:
+        from icsa.cli.app import invoke
+
+        code = invoke(rest)
+        sys.stdout.flush()
+        return code
+    except BaseException as error:
+        if debug and not isinstance(error, SystemExit):
+            import traceback
+
+            traceback.print_exception(error)
+        return _code_of(error)
+
+
+def _split_debug(arguments: Sequence[str]) -> tuple[bool, list[str]]:
+    """Return whether ``--debug`` is among the arguments, and the others.
+
+    Examples
+    --------
+    >>> _split_debug(["scatters", "--debug", "--", "--debug"])
+    (True, ['scatters', '--', '--debug'])
+    """
+    given = list(arguments)
+    end = given.index("--") if "--" in given else len(given)
+    options = [argument for argument in given[:end] if argument != "--debug"]
+    return len(options) < end, options + given[end:]
+
+
+def _code_of(error: BaseException) -> int:
+    """Say in one message what is wrong; return the exit code for it."""
+    if isinstance(error, KeyboardInterrupt):
+        _say("interrupted. What is finished is kept: the same command goes on where it stopped.")
+        return _INTERRUPTED
+    if isinstance(error, BrokenPipeError):  # as in: icsa scatters | head -1
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _PIPE_CLOSED
+    if not isinstance(error, Exception):
+        raise error
+    notes = "".join(f" {note}" for note in getattr(error, "__notes__", ()))
+    if isinstance(error, ICSAError):
+        _say(f"error: {error}{notes}")
+        return _REFUSED
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename is not None else ""
+        _say(f"error: {where}{error.strerror or error}{notes}")
+        return _REFUSED
+    # Not the error's own words, which we did not write: they could hold a cell of somebody's table.
+    _say(
+        f"this is a bug in icsa: {type(error).__name__} in {_place_of(error)}.{notes} "
+        "Run again with --debug for the traceback."
+    )
+    return _BUG
+
+
+def _place_of(error: BaseException) -> str:
+    """Return the module and line of this package where an error comes from."""
+    import traceback
+
+    frames = [
+        (frame.f_globals.get("__name__", "?"), line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+    ]
+    ours = [place for place in frames if str(place[0]).partition(".")[0] == "icsa"]
+    module, line = (ours or frames or [("?", 0)])[-1]
+    return f"{module}, line {line}"
+
+
+def _say(message: str) -> None:
+    print(f"icsa: {message}", file=sys.stderr, flush=True)

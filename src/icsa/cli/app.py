@@ -1,0 +1,87 @@
+"""The commands. What is heavy is imported by the command that needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+import icsa
+from icsa.cli.study import app as study_app
+from icsa.errors import InputError
+
+__all__ = ["app", "invoke"]
+
+app = typer.Typer(
+    name="icsa",
+    help="Anonymize tables about people in which some stand out.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help: nothing of rich is imported for it
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(study_app, name="study")
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        print(f"icsa {icsa.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Version.")
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback of an error. Works anywhere.")
+    ] = False,
+) -> None:
+    """Anonymize tables about people in which some stand out."""
+
+
+@app.command()
+def scatters() -> None:
+    """List the scatters: name, robustness class, what it is."""
+    from rich.table import Table
+
+    from icsa.cli.console import console
+    from icsa.scatters import SCATTERS
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("scatter", "class", "what it is"):
+        table.add_column(heading, no_wrap=heading != "what it is")
+    for name, scatter in SCATTERS.items():
+        table.add_row(name, scatter.robustness, scatter.summary)
+    show = console()
+    show.print(table)
+    show.print()
+    show.print(
+        "Class I: one outlier can break it. II: many can. III: fewer than half of the rows cannot. "
+        "-: does not look at the data."
+    )
+
+
+def invoke(arguments: Sequence[str]) -> int:
+    """Return the exit code of a command; what is wrong with its options is an `InputError`."""
+    command = typer.main.get_command(app)
+    try:
+        with command.make_context("icsa", list(arguments) or ["--help"]) as context:
+            command.invoke(context)
+    except typer.Exit as end:
+        return end.exit_code
+    except Exception as error:
+        # Which class has usage errors depends on typer's version; all of them have this method.
+        if not hasattr(error, "format_message"):
+            raise
+        raise InputError(_with_hint(error.format_message(), error)) from error
+    return 0
+
+
+def _with_hint(message: str, error: Exception) -> str:
+    """Return a message of typer's as a sentence, and where to read on."""
+    sentence = message if message.endswith((".", "?")) else f"{message}."
+    context = getattr(error, "ctx", None)
+    return sentence if context is None else f"{sentence} Try '{context.command_path} --help'."

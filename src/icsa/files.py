@@ -1,0 +1,68 @@
+"""Files that are there as a whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+
+__all__ = ["UNFINISHED", "write_atomically", "write_text_atomically"]
+
+# How the names of files begin that are being written; what a crash leaves behind has it too.
+UNFINISHED = ".tmp-"
+
+
+def write_atomically(path: Path, writer: Callable[[Path], object]) -> None:
+    """Write a file beside `path` and put it in its place when it is complete and on the disk.
+
+    Whoever looks at `path`, after a crash too, sees the old file or the new one, never a part.
+
+    Parameters
+    ----------
+    path : Path
+        The file to write; its folder must be there.
+    writer : callable
+        Gets the name to write to, which is in the same folder and ends like `path`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "answer.txt"
+    ...     write_atomically(path, lambda beside: beside.write_text("42"))
+    ...     path.read_text(), len(list(Path(folder).iterdir()))
+    ('42', 1)
+    """
+    beside = path.with_name(f"{UNFINISHED}{secrets.token_hex(4)}-{path.name}")
+    try:
+        writer(beside)
+        _reach_the_disk(beside)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+    if os.name == "posix":  # the new name is on the disk when the folder is
+        _reach_the_disk(path.parent)
+
+
+def write_text_atomically(path: Path, text: str) -> None:
+    r"""Write `text` as UTF-8 with ``\n`` at the ends of lines, as a whole or not at all.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_text_atomically(Path(folder) / "answer.txt", "forty-two")
+    ...     (Path(folder) / "answer.txt").read_text()
+    'forty-two'
+    """
+    write_atomically(path, lambda beside: beside.write_text(text, encoding="utf-8", newline="\n"))
+
+
+def _reach_the_disk(path: Path) -> None:
+    # Windows flushes only what is open for writing.
+    descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,133 @@
+"""Jobs on a Dask cluster: one of our own on this machine, or one that runs elsewhere."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from icsa.errors import InputError
+from icsa.studies.folder import versions
+from icsa.studies.study import Job, Study
+from icsa.studies.workers import Outcome, ignore_interrupts, perform_in_worker
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+__all__ = ["LOCAL", "on_dask"]
+
+# Stands for a cluster that lives as long as the study.
+LOCAL = "local"
+_SECONDS_TO_ANSWER = 10
+# Dask's own choice is one port on all networks.
+_ANY_PORT = "127.0.0.1:0"
+
+
+def on_dask(study: Study, jobs: Sequence[Job], address: str, workers: int) -> Iterator[Outcome]:
+    """Yield the outcomes of `jobs` as they come from a Dask cluster.
+
+    Parameters
+    ----------
+    study : Study
+        Its function must be importable on the workers.
+    jobs : sequence of Job
+        What to do.
+    address : str
+        Of a running scheduler (``tcp://host:8786``), or "local" for a cluster on this machine that
+        ends with the study.
+    workers : int
+        Processes of the local cluster.
+
+    Yields
+    ------
+    Outcome
+        In any order. Jobs of a lost worker are done again by another.
+    """
+    with ExitStack() as stack:
+        client = _connected(stack, address, min(workers, len(jobs)))
+        yield from _results(client, study, jobs, address)
+
+
+def _connected(stack: ExitStack, address: str, workers: int) -> Client:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InputError(
+            "A Dask cluster needs dask.distributed: pip install 'icsa[dask]'"
+        ) from None
+    if address == LOCAL:
+        return _started(stack, workers)
+    try:
+        client = stack.enter_context(Client(address, timeout=_SECONDS_TO_ANSWER))
+    except (OSError, ValueError):
+        raise InputError(
+            f"No Dask scheduler answers at {address!r}. Give its address as it prints it, such as "
+            f"tcp://127.0.0.1:8786, or {LOCAL!r} for a cluster on this machine."
+        ) from None
+    _check_workers(client, address)
+    return client
+
+
+def _started(stack: ExitStack, workers: int) -> Client:
+    from distributed import Client, LocalCluster
+
+    cluster = LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        memory_limit=0,  # jobs are small, and a worker that pauses would never go on
+        dashboard_address=_ANY_PORT,
+        worker_dashboard_address=_ANY_PORT,
+        security=True,  # whoever reaches a scheduler can run code: others on this machine, too
+        silence_logs=logging.CRITICAL,
+    )
+    client = stack.enter_context(Client(stack.enter_context(cluster)))
+    client.run(ignore_interrupts)
+    return client
+
+
+def _check_workers(client: Client, address: str) -> None:
+    """Refuse a cluster that cannot do the jobs, or would give other numbers."""
+    try:
+        found: dict[str, dict[str, str]] = client.run(versions)
+    except ImportError:
+        raise InputError(
+            f"The Dask workers of {address} cannot import icsa. Install it there."
+        ) from None
+    if not found:
+        raise InputError(
+            f"The Dask scheduler at {address} has no workers. Start some: dask worker {address}"
+        )
+    here = versions()
+    for there in found.values():
+        other = [name for name in here if there.get(name) != here[name]]
+        if other:
+            name = other[0]
+            raise InputError(
+                f"A Dask worker has {name} {there.get(name)} and this machine {here[name]}: the "
+                "numbers could differ. Install the same versions on both."
+            )
+
+
+def _results(client: Client, study: Study, jobs: Sequence[Job], address: str) -> Iterator[Outcome]:
+    from distributed import KilledWorker, as_completed
+
+    arguments: dict[str, Any] = {"pure": False}
+    futures = [
+        client.submit(perform_in_worker, study.function, study.config, job, **arguments)
+        for job in jobs
+    ]
+    try:
+        for future in as_completed(futures):
+            yield future.result()
+            future.release()  # or the cluster keeps every table until the end
+    except KilledWorker:
+        raise InputError(
+            f"The Dask workers of {address} were lost again and again: most likely the memory ran "
+            "out. Use fewer workers; the same command goes on where it stopped."
+        ) from None
+    except (CancelledError, OSError):
+        raise InputError(
+            f"The Dask scheduler at {address} was lost. The same command goes on where it stopped."
+        ) from None

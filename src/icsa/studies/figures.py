@@ -1,0 +1,193 @@
+"""Figures of the studies: the same colours, lines and markers everywhere, readable in grey."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["method_style", "save_figure", "scenario_figure", "theorem_figure"]
+
+# Okabe and Ito's colours, told apart by all; with line styles, so that grey does as well.
+_STYLES: dict[str, tuple[str, str]] = {
+    "sa": ("#000000", "-"),
+    "cov-cov4": ("#E69F00", "--"),
+    "hr-cov": ("#E69F00", ":"),
+    "hr-tyler": ("#009E73", "-."),
+    "mcd50-cov": ("#CC79A7", "--"),
+    "mcd75-cov": ("#CC79A7", ":"),
+    "mcd50-hr": ("#56B4E9", "--"),
+    "mcd75-hr": ("#56B4E9", ":"),
+    "mcd50-mcd75": ("#D55E00", "-"),
+}
+_FALLBACK = ("#0072B2", (0, (1, 3)))
+_MARKERS = ("o", "s", "^", "D", "P", "X", "v")
+
+
+def method_style(method: str) -> dict[str, Any]:
+    """Return colour and line of a method; a decorrelated one has its plain one's, thinner.
+
+    Examples
+    --------
+    >>> method_style("sa")["color"], method_style("sa+d")["linewidth"]
+    ('#000000', 0.8)
+    """
+    plain = method.removesuffix("+d")
+    color, line = _STYLES.get(plain, _FALLBACK)
+    return {"color": color, "linestyle": line, "linewidth": 1.4 if plain == method else 0.8}
+
+
+def scenario_figure(found: pl.DataFrame, scenario: int, methods: Sequence[str]) -> Figure:
+    """Return a panel for each n and number of columns: ORE across, loss upward.
+
+    A line is a method, a marker a severity; farther right hides better, lower loses less.
+    """
+    plt = _pyplot()
+    cells = found.filter(pl.col("scenario") == scenario, pl.col("method").is_in(list(methods)))
+    sizes, widths = (cells[name].unique().sort().to_list() for name in ("n", "columns"))
+    severities = cells["severity"].unique().sort().to_list()
+    figure: Figure
+    figure, axes = plt.subplots(
+        len(sizes),
+        len(widths),
+        figsize=(3.1 * len(widths) + 0.4, 2.5 * len(sizes) + 1.1),
+        squeeze=False,
+        layout="constrained",
+    )
+    for row, n in enumerate(sizes):
+        for column, width in enumerate(widths):
+            panel = cells.filter(pl.col("n") == n, pl.col("columns") == width)
+            _draw_panel(axes[row][column], panel, methods, severities)
+            axes[row][column].set_title(f"n = {n}, {width} columns", fontsize=9)
+    figure.supxlabel("outlier replication error (right: hidden better)", fontsize=10)
+    figure.supylabel("distance of the coefficients (down: lost less)", fontsize=10)
+    _legend(figure, methods, severities, per_row=max(3, 2 * len(widths) - 1))
+    return figure
+
+
+def _draw_panel(
+    axes: Axes, panel: pl.DataFrame, methods: Sequence[str], severities: Sequence[int]
+) -> None:
+    drawn = False
+    for method in methods:
+        line = panel.filter(pl.col("method") == method).drop_nulls(["ore", "loss"])
+        line = line.sort("severity")
+        if line.is_empty():
+            continue
+        drawn = True
+        axes.plot(line["ore"], line["loss"], **method_style(method), zorder=2)
+        for row in line.iter_rows(named=True):
+            marker = _MARKERS[severities.index(row["severity"]) % len(_MARKERS)]
+            axes.errorbar(
+                row["ore"],
+                row["loss"],
+                xerr=1.96 * (row["ore_se"] or 0.0),
+                yerr=1.96 * (row["loss_se"] or 0.0),
+                color=method_style(method)["color"],
+                marker=marker,
+                markersize=3.5,
+                elinewidth=0.5,
+                zorder=3,
+            )
+    axes.tick_params(labelsize=7)
+    axes.grid(alpha=0.25, linewidth=0.5)
+    if not drawn:
+        axes.text(0.5, 0.5, "not estimable", ha="center", va="center", transform=axes.transAxes)
+        axes.set_xticks([])
+        axes.set_yticks([])
+
+
+def _legend(
+    figure: Figure, methods: Sequence[str], severities: Sequence[int], per_row: int
+) -> None:
+    from matplotlib.lines import Line2D
+
+    lines = [Line2D([], [], label=method, **method_style(method)) for method in methods]
+    marks = [
+        Line2D([], [], color="0.4", linestyle="none", marker=mark, label=f"severity {severity}")
+        for severity, mark in zip(severities, _MARKERS, strict=False)
+    ]
+    figure.legend(
+        handles=[*lines, *marks],
+        loc="outside upper center",
+        ncols=per_row,
+        fontsize=8,
+        frameon=False,
+    )
+
+
+def theorem_figure(found: pl.DataFrame) -> Figure:
+    """Return a panel for each size: distance of the outlier across, nearest release upward."""
+    plt = _pyplot()
+    sizes, widths = (found[name].unique().sort().to_list() for name in ("n", "columns"))
+    methods = found["method"].unique(maintain_order=True).to_list()
+    figure: Figure
+    figure, axes = plt.subplots(
+        len(sizes),
+        len(widths),
+        figsize=(3.3 * len(widths) + 0.4, 2.8 * len(sizes) + 0.8),
+        squeeze=False,
+        sharey=True,
+        layout="constrained",
+    )
+    for row, n in enumerate(sizes):
+        for column, width in enumerate(widths):
+            panel = found.filter(pl.col("n") == n, pl.col("columns") == width).sort("distance")
+            _draw_theorem_panel(axes[row][column], panel, methods)
+            axes[row][column].set_title(f"n = {n}, {width} columns", fontsize=9)
+    figure.supxlabel("distance H of the outlier (the others within 1)", fontsize=10)
+    figure.supylabel("squared distance to the nearest released row / H²", fontsize=10)
+    handles, labels = axes[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8, frameon=False)
+    return figure
+
+
+def _draw_theorem_panel(axes: Axes, panel: pl.DataFrame, methods: Sequence[str]) -> None:
+    for method in methods:
+        line = panel.filter(pl.col("method") == method)
+        style = method_style(method)
+        axes.plot(line["distance"], line["median"], **style, marker="o", markersize=3, label=method)
+        if method == "sa":
+            axes.plot(
+                line["distance"],
+                line["adversarial"],
+                color="0.5",
+                linestyle="--",
+                linewidth=1.0,
+                label="sa, worst permutation",
+            )
+    limit = panel.unique("distance", maintain_order=True)
+    axes.plot(limit["distance"], limit["bound"], color="#D00000", linewidth=0.8, label="bound")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.tick_params(labelsize=7)
+    axes.grid(alpha=0.25, linewidth=0.5)
+
+
+def save_figure(figure: Figure, folder: Path, name: str) -> str:
+    """Write NAME.svg and NAME.png, close the figure, and return the SVG's text."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = io.StringIO()
+    # No date and fixed ids: the same results give the same bytes.
+    figure.savefig(text, format="svg", metadata={"Date": None})
+    (folder / f"{name}.svg").write_text(text.getvalue(), encoding="utf-8")
+    figure.savefig(folder / f"{name}.png", dpi=150, metadata={"Software": None})
+    _pyplot().close(figure)
+    return text.getvalue()
+
+
+def _pyplot() -> Any:
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    mpl.rcParams["svg.hashsalt"] = "icsa"
+    import matplotlib.pyplot as plt
+
+    return plt

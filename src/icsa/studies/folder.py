@@ -1,0 +1,269 @@
+"""The folder of a study: its config, a Parquet part for every finished job, a manifest."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+import textwrap
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from icsa.errors import InputError
+from icsa.files import UNFINISHED, write_atomically, write_text_atomically
+from icsa.studies.study import Study, as_record, config_text, digest
+
+__all__ = ["StudyFolder", "opened_folder", "versions"]
+
+_PACKAGES = ("icsa", "numpy", "numba", "scipy", "scikit-learn")
+_MAGIC = b"PAR1"  # a Parquet file begins and ends with it
+# Seconds between two manifests: what a killed session loses of the time used.
+_EVERY = 5.0
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that the numbers depend on.
+
+    Examples
+    --------
+    >>> list(versions())
+    ['python', 'icsa', 'numpy', 'numba', 'scipy', 'scikit-learn']
+    """
+    found = {name: importlib.metadata.version(name) for name in _PACKAGES}
+    return {"python": platform.python_version(), **found}
+
+
+@contextmanager
+def opened_folder(study: Study, out: Path) -> Iterator[StudyFolder]:
+    """Give the folder `out` to this process: made if missing, checked to be that of `study`."""
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out} is a file. Name a folder with --out.")
+    (out / "parts").mkdir(parents=True, exist_ok=True)
+    with _locked(out):
+        folder = StudyFolder(study, out)
+        folder.check()
+        folder.clean()
+        yield folder
+
+
+@contextmanager
+def _locked(out: Path) -> Iterator[None]:
+    """Refuse a folder that another process computes in; the system frees it when that one ends."""
+    try:
+        import fcntl
+    except ImportError:  # Windows: two processes would only do the same work twice
+        yield
+        return
+    descriptor = os.open(out, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(
+                f"Another process is computing in {out}. Wait for it, or name another --out."
+            ) from None
+        except OSError:  # a file system without locks
+            pass
+        yield
+    finally:
+        os.close(descriptor)
+
+
+class StudyFolder:
+    """A study's files in the folder `out`.
+
+    Attributes
+    ----------
+    study : Study
+        Whose files they are.
+    out : Path
+        Where they are.
+    """
+
+    def __init__(self, study: Study, out: Path) -> None:
+        self.study = study
+        self.out = out
+        self._names = {job.name for job in study.jobs}
+
+    def check(self) -> None:
+        """Raise an error unless the folder is empty or holds this very study; note its config."""
+        config = self.out / "config.json"
+        if config.exists():
+            self._compare(_read_json(config))
+        elif self.present():
+            raise InputError(
+                f"{self.out} holds parts of a study but no config.json that says of which. "
+                "Name another --out."
+            )
+        else:
+            write_text_atomically(config, config_text(self.study) + "\n")
+        strange = sorted(self.present() - self._names)
+        if strange:
+            raise InputError(
+                f"{self.out} holds parts that are none of this study's, such as {strange[0]!r}. "
+                "Name another --out."
+            )
+
+    def _compare(self, there: Mapping[str, Any]) -> None:
+        now = as_record(self.study)
+        if there.get("study") != now["study"]:
+            raise InputError(
+                f"{self.out} holds results of the study {there.get('study')!r}, not "
+                f"{now['study']!r}. Name another --out."
+            )
+        differences = _differences(there.get("config"), now["config"])
+        if differences:
+            raise InputError(
+                f"{self.out} holds results of another configuration: {'; '.join(differences)}. "
+                "Give the same options, or name another --out."
+            )
+        if there != now:
+            raise InputError(
+                f"{self.out} comes from a version of icsa that divides this study into other "
+                "jobs. Name another --out."
+            )
+
+    def clean(self) -> None:
+        """Remove what a killed process left half-written."""
+        for folder in (self.out, self.out / "parts"):
+            for path in folder.glob(f"{UNFINISHED}*"):
+                path.unlink(missing_ok=True)
+
+    def part(self, name: str) -> Path:
+        """Return the file of a job."""
+        return self.out / "parts" / f"{name}.parquet"
+
+    def present(self) -> set[str]:
+        """Return the names of the parts that are there."""
+        names = {path.stem for path in self.out.glob("parts/*.parquet")}
+        return {name for name in names if not name.startswith(UNFINISHED)}
+
+    def finished(self) -> set[str]:
+        """Return the names of the jobs whose parts are there; a damaged one is an error."""
+        names = self.present() & self._names
+        for name in sorted(names):
+            if not _ends_as_parquet(self.part(name)):
+                raise _damaged(self.part(name))
+        return names
+
+    def write_part(self, name: str, columns: Mapping[str, np.ndarray]) -> None:
+        """Write the table of a finished job."""
+        import polars as pl
+
+        # Lists, so that None among numbers or words becomes a missing value.
+        lists = {n: c.tolist() if c.dtype == object else c for n, c in columns.items()}
+        write_atomically(self.part(name), pl.DataFrame(lists).write_parquet)
+
+    def read(self) -> dict[str, np.ndarray]:
+        """Return the columns of all parts, in the order of the jobs."""
+        import polars as pl
+
+        tables = []
+        for job in self.study.jobs:
+            try:
+                tables.append(pl.read_parquet(self.part(job.name), hive_partitioning=False))
+            except pl.exceptions.PolarsError:
+                raise _damaged(self.part(job.name)) from None
+        whole = pl.concat(tables, how="vertical_relaxed") if tables else pl.DataFrame()
+        return {column.name: column.to_numpy() for column in whole}
+
+    @contextmanager
+    def timed(self) -> Iterator[_Manifest]:
+        """Keep the manifest while a session computes."""
+        manifest = _Manifest(self)
+        try:
+            yield manifest
+        finally:
+            manifest.write()
+
+    def complete_manifest(self) -> None:
+        """Write the manifest of a finished study that was killed just before it could."""
+        path = self.out / "manifest.json"
+        if not path.exists() or _read_json(path).get("jobs_done") != len(self.study.jobs):
+            _Manifest(self).write()
+
+
+class _Manifest:
+    """What is known of a run: versions, time used over all sessions, jobs done."""
+
+    def __init__(self, folder: StudyFolder) -> None:
+        self._folder = folder
+        self._path = folder.out / "manifest.json"
+        before = _read_json(self._path) if self._path.exists() else {}
+        self._versions = versions()
+        self._seconds_before = float(before.get("seconds", 0.0))
+        known = [*before.get("earlier_versions", []), before.get("versions", self._versions)]
+        self._earlier = [found for found in known if found != self._versions]
+        self._start = self._written = time.monotonic()
+
+    def refresh(self) -> None:
+        """Write if the last time is some seconds ago."""
+        if time.monotonic() - self._written > _EVERY:
+            self.write()
+
+    def write(self) -> None:
+        """Write the state of now."""
+        study = self._folder.study
+        self._written = time.monotonic()
+        record = {
+            "study": study.name,
+            "config_sha256": digest(as_record(study)),
+            "jobs": len(study.jobs),
+            "jobs_done": len(self._folder.present()),
+            "seconds": round(self._seconds_before + self._written - self._start, 1),
+            "versions": self._versions,
+            "earlier_versions": self._earlier,
+        }
+        write_text_atomically(self._path, json.dumps(record, indent=2) + "\n")
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise InputError(f"{path} is damaged: it is no JSON object. Name another --out.")
+    return found
+
+
+def _ends_as_parquet(path: Path) -> bool:
+    with path.open("rb") as part:
+        if part.read(4) != _MAGIC:
+            return False
+        part.seek(-4, os.SEEK_END)
+        return part.read() == _MAGIC
+
+
+def _damaged(path: Path) -> InputError:
+    return InputError(
+        f"{path} is damaged. Delete it, and the same command will compute this part again."
+    )
+
+
+def _differences(there: object, now: Mapping[str, Any]) -> list[str]:
+    """Return a line for every field that differs.
+
+    Examples
+    --------
+    >>> _differences({"seed": 1, "n": [20]}, {"seed": 2, "n": [20]})
+    ['seed is 1 there and 2 now']
+    """
+    old = there if isinstance(there, dict) else {}
+    return [
+        f"{field} is {_shown(old, field)} there and {_shown(now, field)} now"
+        for field in {**now, **old}
+        if field not in old or field not in now or old[field] != now[field]
+    ]
+
+
+def _shown(config: Mapping[str, Any], field: str) -> str:
+    if field not in config:
+        return "missing"
+    return textwrap.shorten(json.dumps(config[field]), 120, placeholder=" ...")

@@ -1,0 +1,130 @@
+"""What a study is: a config, the jobs that it becomes, and the function that does one."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+__all__ = ["Job", "Study", "as_record", "config_text", "digest"]
+
+_FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,+=-]*")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A part of a study that can be computed on its own.
+
+    Attributes
+    ----------
+    name : str
+        Names its file, so: letters, digits and ``_ . , + = -`` only, once in a study.
+    arguments : mapping
+        What the study's function gets besides the config; it must fit into JSON.
+    cost : float
+        How long it takes compared with the study's other jobs: for the time left, and because
+        long jobs start first. No result depends on it.
+    """
+
+    name: str
+    arguments: Mapping[str, Any]
+    cost: float = 1.0
+
+
+@dataclass(frozen=True)
+class Study:
+    """Everything that determines the results of a study.
+
+    Attributes
+    ----------
+    name : str
+        One word.
+    config : frozen dataclass
+        Every parameter, in values that fit into JSON; tuples become lists there.
+    jobs : tuple of Job
+        What is to be computed, in the order in which `read_parts` gives it.
+    function : callable
+        ``function(config, **job.arguments)`` returns the columns of a small table by name: arrays
+        or lists of the same length. It must be pure, and a module must have it by its name, so that
+        other processes find it.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True)
+    ... class Config:
+    ...     seed: int = 1
+    >>> jobs = (Job("two", {"x": 2}),)
+    >>> study = Study("squares", Config(), jobs, lambda config, x: {"y": [x * x]})
+    >>> print(config_text(study))
+    {
+      "study": "squares",
+      "config": {
+        "seed": 1
+      },
+      "jobs": 1,
+      "jobs_sha256": "6dfd9f..."
+    }
+    """
+
+    name: str
+    config: DataclassInstance
+    jobs: tuple[Job, ...]
+    function: Callable[..., Mapping[str, Any]]
+
+    def __post_init__(self) -> None:
+        """Refuse names that cannot be those of files."""
+        names = [job.name for job in self.jobs]
+        bad = [name for name in names if not _FILE_NAME.fullmatch(name)]
+        if bad:
+            raise ValueError(f"A job's name must be that of a file: {bad[0]!r} is not.")
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f"Two jobs have the name {twice!r}.")
+
+
+def config_text(study: Study) -> str:
+    """Return the study's config as JSON: what ``--show-config`` prints and ``config.json`` holds.
+
+    The same config can become other jobs in another version of this package, so the text tells
+    jobs apart as well.
+    """
+    lines = []
+    for name, value in as_record(study).items():
+        if name == "config":
+            fields = (f"    {json.dumps(k)}: {json.dumps(v)}" for k, v in value.items())
+            lines.append('  "config": {\n' + ",\n".join(fields) + "\n  }")
+        else:
+            lines.append(f"  {json.dumps(name)}: {json.dumps(value)}")
+    return "{\n" + ",\n".join(lines) + "\n}"
+
+
+def as_record(study: Study) -> dict[str, Any]:
+    """Return what identifies a study, in values as they come back from JSON."""
+    jobs = [[job.name, dict(job.arguments)] for job in study.jobs]
+    record = {
+        "study": study.name,
+        "config": dataclasses.asdict(study.config),
+        "jobs": len(jobs),
+        "jobs_sha256": digest(jobs),
+    }
+    restored: dict[str, Any] = json.loads(json.dumps(record, allow_nan=False))
+    return restored
+
+
+def digest(value: object) -> str:
+    """Return the SHA-256 of a value's canonical JSON.
+
+    Examples
+    --------
+    >>> digest({"b": 1, "a": (2,)}) == digest({"a": [2], "b": 1})
+    True
+    """
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,85 @@
+"""What the theorem's study found: a table, a figure, claims with a yes or no."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from icsa.files import write_atomically
+from icsa.report import Section
+from icsa.studies.engine import read_parts
+from icsa.studies.figures import save_figure, theorem_figure
+from icsa.studies.pages import Claim, write_page
+from icsa.studies.study import Study
+
+__all__ = ["claims", "summary", "write_results"]
+
+_CELL = ["n", "columns", "distance", "bound", "method"]
+_INTRODUCTION = (
+    "n rows lie within distance 1 of the origin, one row at distance H. For SA the squared "
+    "distance from it to the nearest released row is at most 2(p - 1){(n - 4) + 4H}, whatever the "
+    "permutations, once H > n + 2: relative to its own squared length it falls like 1/H. "
+    "Tyler's shape around the mean is steered through the mean, so hr-tyler falls as well.",
+)
+
+
+def summary(raw: dict[str, np.ndarray]) -> pl.DataFrame:
+    """Return a row for every cell and method: over all tables and releases."""
+    return (
+        pl.DataFrame(raw)
+        .group_by(_CELL, maintain_order=True)
+        .agg(
+            pl.col("lowest").min(),
+            pl.col("mean").median().alias("median"),
+            pl.col("highest").max(),
+            pl.col("adversarial").max(),
+        )
+    )
+
+
+def claims(found: pl.DataFrame) -> list[Claim]:
+    """Return what the theorem says, and what was seen of the robust pairs, with a yes or no."""
+    spectral = found.filter(pl.col("method") == "sa")
+    robust = found.filter(pl.col("method") != "sa")
+    result = []
+    if not spectral.is_empty():
+        worst = pl.max_horizontal("highest", "adversarial")
+        under = spectral.filter(worst <= pl.col("bound")).height
+        text = "SA: the nearest released row is under the bound, whatever the permutations."
+        detail = f"{under} of {spectral.height} cells"
+        result.append(Claim(text, under == spectral.height, detail))
+        slopes = _slopes(spectral, "adversarial")
+        text = "SA: the largest value falls like 1/H or faster."
+        detail = f"slopes on log scales {min(slopes):.2f} to {max(slopes):.2f}"
+        result.append(Claim(text, max(slopes) < -0.8, detail))
+    for method in robust["method"].unique(maintain_order=True):
+        slopes = _slopes(robust.filter(pl.col("method") == method), "median")
+        text = f"{method}: the typical value does not fall with H."
+        detail = f"slopes on log scales {min(slopes):.2f} to {max(slopes):.2f}"
+        result.append(Claim(text, min(slopes) > -0.2, detail))
+    return result
+
+
+def _slopes(found: pl.DataFrame, column: str) -> list[float]:
+    """Return, for each size, the slope of log(column) against log(distance)."""
+    slopes = []
+    for _, cell in found.group_by(["n", "columns"], maintain_order=True):
+        values = np.log(cell[column].to_numpy())
+        slopes.append(float(np.polyfit(np.log(cell["distance"].to_numpy()), values, 1)[0]))
+    return slopes
+
+
+def write_results(study: Study, out: Path) -> None:
+    """Write summary.csv, the figure and report.html into the study's folder."""
+    found = summary(read_parts(study, out))
+    write_atomically(out / "summary.csv", found.write_csv)
+    figure = save_figure(theorem_figure(found), out / "figures", "theorem")
+    caption = "Median over tables of the mean over releases; dashed: the worst permutation."
+    sections = [
+        Section("One outlier moves away", figure=figure, caption=caption),
+        Section("All cells", columns=found.columns, rows=found.rows()),
+    ]
+    title = "Theorem: spectral anonymization copies a far outlier"
+    write_page(out, title, _INTRODUCTION, sections, claims(found))

@@ -1,0 +1,184 @@
+"""Where jobs are done: in this process, in others on this machine, or on a Dask cluster.
+
+Every job runs with one thread, so results depend neither on the place nor on the number of workers.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from icsa.errors import InputError
+from icsa.studies.study import Job, Study
+
+__all__ = [
+    "Outcome",
+    "ignore_interrupts",
+    "in_processes",
+    "in_this_process",
+    "perform",
+    "perform_in_worker",
+]
+
+# How often workers may be lost before we believe that they will be again.
+_ATTEMPTS = 3
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The table of a job, or the error that stopped it.
+
+    Attributes
+    ----------
+    name : str
+        The job's.
+    columns : dict of str to ndarray
+        Empty after an error.
+    error : Exception or None
+        What the study's function raised.
+    trace : str
+        Where it did.
+    """
+
+    name: str
+    columns: dict[str, np.ndarray] = field(default_factory=dict)
+    error: Exception | None = None
+    trace: str = ""
+
+
+def perform(function: Callable[..., Mapping[str, Any]], config: object, job: Job) -> Outcome:
+    """Return what a job gives; its errors come back as values, so that we know whose they are.
+
+    Examples
+    --------
+    >>> perform(lambda config, x: {"double": [2 * x]}, None, Job("three", {"x": 3})).columns
+    {'double': array([6])}
+    >>> perform(lambda config: 1 / 0, None, Job("zero", {})).error
+    ZeroDivisionError('division by zero')
+    """
+    try:
+        return Outcome(job.name, _checked(function(config, **job.arguments)))
+    except Exception as error:
+        return Outcome(job.name, error=_portable(error), trace=traceback.format_exc())
+
+
+def _checked(table: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    columns = {name: np.asarray(column) for name, column in table.items()}
+    shapes = {column.shape for column in columns.values()}
+    if len(shapes) != 1 or len(next(iter(shapes))) != 1:
+        raise TypeError(f"A job must return columns of one length: got shapes {sorted(shapes)}.")
+    return columns
+
+
+def _portable(error: Exception) -> Exception:
+    """Return `error` if it survives the way to another process, or its words if not."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
+
+
+def in_this_process(study: Study, jobs: Sequence[Job]) -> Iterator[Outcome]:
+    """Yield the outcomes of `jobs`, one after the other."""
+    for job in jobs:
+        with _one_thread():
+            outcome = perform(study.function, study.config, job)
+        yield outcome
+
+
+def in_processes(study: Study, jobs: Sequence[Job], workers: int) -> Iterator[Outcome]:
+    """Yield the outcomes of `jobs` as they come from so many processes of joblib.
+
+    Jobs that were under way when a process was lost are done again.
+    """
+    missing = {job.name: job for job in jobs}
+    for _ in range(_ATTEMPTS):
+        try:
+            with closing(_through_joblib(study, list(missing.values()), workers)) as outcomes:
+                for outcome in outcomes:
+                    del missing[outcome.name]
+                    yield outcome
+            return
+        except BrokenProcessPool:
+            continue
+    raise InputError(
+        f"Worker processes were ended from outside {_ATTEMPTS} times: most likely the memory ran "
+        "out. Use fewer --workers; the same command goes on where it stopped."
+    )
+
+
+def _through_joblib(
+    study: Study, jobs: Sequence[Job], workers: int
+) -> Generator[Outcome, None, None]:
+    from joblib import Parallel, delayed, parallel_config
+
+    here = os.getpid()
+    calls = (delayed(_perform_in_child)(here, study.function, study.config, job) for job in jobs)
+    with parallel_config("loky", n_jobs=min(workers, len(jobs)), inner_max_num_threads=1):
+        # No batches: what is finished is to be kept at once.
+        outcomes = Parallel(return_as="generator_unordered", batch_size=1)(calls)
+    try:
+        # "yield from" would close joblib's generator before our finally.
+        for outcome in outcomes:  # noqa: UP028
+            yield outcome
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that jobs were left over when we stop early
+            outcomes.close()
+
+
+def _perform_in_child(
+    parent: int, function: Callable[..., Mapping[str, Any]], config: object, job: Job
+) -> Outcome:
+    _end_with(parent)
+    return perform_in_worker(function, config, job)
+
+
+@cache
+def _end_with(parent: int) -> None:
+    """End this process soon after its parent, which may be killed without a word."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    if os.getppid() == parent:
+        threading.Thread(target=watch, daemon=True).start()
+
+
+def perform_in_worker(
+    function: Callable[..., Mapping[str, Any]], config: object, job: Job
+) -> Outcome:
+    """Return what a job gives, in a process that does nothing else than jobs."""
+    ignore_interrupts()
+    _one_thread()  # for good: jobs in threads of one process must not take it from each other
+    return perform(function, config, job)
+
+
+def ignore_interrupts() -> None:
+    """Leave Ctrl-C, which reaches every process of a terminal, to the one that started this one."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _one_thread() -> Any:
+    """Let numpy and scipy compute with one thread: from now on, or as a context."""
+    import scipy.linalg  # noqa: F401  (has a BLAS of its own, which must be there to be limited)
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(limits=1)
