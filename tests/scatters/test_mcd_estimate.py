@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from icsa.errors import ExactFitError, InputError
+from icsa.errors import ConvergenceError, ExactFitError, InputError
 from icsa.linalg import affine_distance, squared_distances
 from icsa.scatters.mcd_estimate import mcd
 from icsa.scatters.mcd_factors import consistency_factor, small_sample_factor, subset_size
@@ -60,6 +60,21 @@ def test_agrees_with_robustbase_to_the_last_digits(name: str, alpha: float) -> N
         [got.raw_consistency, got.raw_correction], expected["raw_cnp2"], rtol=1e-12
     )
     np.testing.assert_allclose([got.consistency, got.correction], expected["cnp2"], rtol=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.75])
+@pytest.mark.parametrize("name", SETS)
+def test_agrees_with_robustbase_without_the_small_sample_correction(
+    name: str, alpha: float
+) -> None:
+    x, reference = load_reference(name)
+    expected = reference[f"MCD{round(100 * alpha)}"]["no_small_sample_correction"]
+    got = mcd(x, alpha=alpha, small_sample_correction=False)
+    tolerance = 1e-9 if name.startswith("wdbc") else 1e-10
+    assert int(got.weights.sum()) == expected["sum_raw_weights"]
+    assert affine_distance(np.array(expected["raw_cov"]), got.raw_scatter) < tolerance
+    assert affine_distance(np.array(expected["cov"]), got.scatter) < tolerance
+    assert (got.raw_correction, got.correction) == (1.0, 1.0)
 
 
 def test_factors_agree_with_robustbase_on_its_grid() -> None:
@@ -215,6 +230,18 @@ def test_numbers_that_overflow_do_not_crash() -> None:
         x = 1e-3 * np.random.default_rng(2).normal(size=(n, 5))
         x[:7] = 1e140
         assert not mcd(x).weights[:7].any()
+
+
+def test_sizes_that_differ_without_end_are_refused_or_solved() -> None:
+    for seed in range(20):
+        x = np.exp(30.0 * np.random.default_rng(seed).normal(size=(60, 3)))
+        try:
+            got = mcd(x)
+        except (ConvergenceError, ExactFitError):
+            continue
+        assert np.isfinite(got.objective)
+        spread = np.sqrt(np.diagonal(got.scatter))
+        assert np.linalg.eigvalsh(got.scatter / np.outer(spread, spread))[0] > 0
 
 
 def test_no_starts_is_refused() -> None:

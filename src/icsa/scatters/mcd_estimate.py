@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from icsa.errors import ExactFitError, InputError
+from icsa.errors import ConvergenceError, ExactFitError, InputError
 from icsa.matrices import Matrix, Vector, column_names, columns_first
 from icsa.scatters.base import LocationScatter, checked, search_seed
 from icsa.scatters.mcd_factors import chi2_quantile, consistency_factor, small_sample_factor
@@ -157,10 +157,14 @@ def _moments(xt: Matrix, rows: Rows, x: object) -> tuple[Vector, Matrix, float]:
     found = SubsetMoments.of(xt, rows)
     w, log_det = found.whitener()
     mean, covariance = found.mean, found.cross / max(rows.size - 1, 1)
-    if rows.size <= mean.size or (log_det == -np.inf and lies_on_plane(xt, rows)):
-        raise _exact_fit(xt, rows, column_names(x))
-    plain = log_det > -np.inf
-    if not plain or np.min(1.0 / np.diagonal(w) ** 2 / np.diagonal(covariance)) < _PLAIN:
+    if rows.size <= mean.size or log_det == -np.inf:
+        if lies_on_plane(xt, rows):
+            raise _exact_fit(xt, rows, column_names(x))
+        raise ConvergenceError(
+            "The MCD found no half of the rows with a regular covariance: their sizes differ too "
+            "much. Take logarithms of the columns, or drop those of wildly different sizes."
+        )
+    if np.min(1.0 / np.diagonal(w) ** 2 / np.diagonal(covariance)) < _PLAIN:
         # Products lose half of the digits of a small pivot; the rows themselves have them all.
         scale = np.sqrt(np.diagonal(covariance))
         standard = ((xt[:, rows] - mean[:, None]) / scale[:, None]).T

@@ -16,12 +16,7 @@ import numpy as np
 from icsa.matrices import Matrix, Vector
 from icsa.scatters.mcd_descent import descend
 from icsa.scatters.mcd_factors import subset_size
-from icsa.scatters.mcd_kernels import (
-    Rows,
-    distances,
-    draw_subsets,
-    nearest,
-)
+from icsa.scatters.mcd_kernels import Rows, distances, draw_subsets, nearest
 from icsa.scatters.mcd_moments import SubsetMoments
 
 __all__ = [
@@ -133,9 +128,10 @@ def _search_small(xt: Matrix, h: int, seed: int, effort: Effort) -> tuple[Vector
         central = _descend(xt, _central_half(xt)[None], (n + 1) // 2, h, 3, 0)
         objectives = np.concatenate([objectives, central[0]])
         subsets = np.concatenate([subsets, central[1]])
-    objectives, subsets = _best(objectives, subsets, effort.refined)
+    _, promising = _best(objectives, subsets, effort.refined)
     border = min(_BORDER, h - 1, n - h)
-    return _best(*_descend(xt, subsets, h, h, _UNTIL_CONVERGED, border), effort.refined)
+    found = _best(*_descend(xt, promising, h, h, _UNTIL_CONVERGED, border), effort.refined)
+    return found if found[0].size else (np.array([-math.inf]), subsets[:1])
 
 
 def _central_half(xt: Matrix) -> Rows:
