@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from icsa.compilation import kernel, summing_kernel
+from icsa.compilation import inlined_kernel, kernel, summing_kernel
 from icsa.mapping import BLOCK, add_products
 from icsa.matrices import Matrix, Vector
 
@@ -163,7 +163,7 @@ def select(values: Vector, low: int | np.int64, high: int, rank: int) -> None:
             return
 
 
-@kernel
+@inlined_kernel
 def nearest(squared: Vector, h: int, scratch: Vector, rows: Rows) -> None:
     """Set rows[:h] to the h nearest rows, ascending; ties go to the lower row number."""
     n = squared.shape[0]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from icsa.compilation import inlined_kernel, summing_kernel
+from icsa.compilation import inlined_kernel
 from icsa.matrices import Matrix, Vector
 from icsa.scatters.mcd_kernels import Rows, select
 
@@ -46,7 +46,7 @@ def border(squared: Vector, scratch: Vector, rows: Rows, names: Rows) -> None:
             outside += 1
 
 
-@summing_kernel
+@inlined_kernel
 def inner_products(
     xt: Matrix,
     mean: Vector,
