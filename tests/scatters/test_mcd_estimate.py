@@ -12,21 +12,7 @@ from icsa.linalg import affine_distance, squared_distances
 from icsa.scatters.mcd_estimate import mcd
 from icsa.scatters.mcd_factors import consistency_factor, small_sample_factor, subset_size
 from tests.conftest import REFERENCE, load_reference
-
-SETS = [
-    "bushfire",
-    "hbk",
-    "iris",
-    "laseri8",
-    "stackloss",
-    "starsCYG",
-    "swiss",
-    "synth_200x5",
-    "synth_60x10",
-    "wdbc30",
-    "wdbc_mean10",
-    "wood",
-]
+from tests.scatters.laws import SETS
 
 
 @pytest.mark.parametrize("alpha", [0.5, 0.75])
