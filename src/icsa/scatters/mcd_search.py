@@ -71,7 +71,7 @@ def default_effort(n: int, p: int) -> Effort:
     if p <= 3:
         return Effort(300, 100, 32)
     if n <= 100:
-        return Effort(200, 60, 16) if p > 4 else Effort(60, 20, 6)
+        return Effort(200, 60, 16) if p > 4 else Effort(100, 30, 10)
     if n > 500:
         return Effort(100, 40, 16)
     return Effort(50, 16, 6) if p > 4 else Effort(100, 30, 8)
