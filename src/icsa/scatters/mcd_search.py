@@ -32,7 +32,7 @@ __all__ = [
 _SMALL, _ROWS_A_COLUMN = 1500, 5
 # Each round of a large search takes this many times the rows of the one before.
 _GROWTH = 10
-# Swaps of single rows are looked for up to this size; beyond it a pass over all rows costs too much.
+# Swaps of single rows are looked for up to this size; beyond it a pass over all rows is too dear.
 _SWAPS_UP_TO = 20_000
 # Rows that spread less than this share of a column's MAD in some direction lie on a plane.
 FLAT = 3e-7
