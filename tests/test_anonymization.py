@@ -169,3 +169,13 @@ def test_identity_mask_returns_the_table() -> None:
 def test_decorrelate_needs_rows() -> None:
     with pytest.raises(InputError, match="more rows than components"):
         anonymize_matrix(_table(5, n=5, p=4), scatters=("identity", "cov"), decorrelate=True)
+
+
+def test_a_table_in_fortran_order_can_be_masked_where_it_is():
+    x = np.asfortranarray(np.random.default_rng(3).normal(size=(70_000, 3)))
+    coordinates = invariant_coordinates(x, scatters=("cov", "cov4"))
+    copied = masked_copy(x, coordinates, random_state=1)
+    for threads in (1, 2):
+        place = x.copy(order="F")
+        masked_copy(place, coordinates, random_state=1, out=place, threads=threads)
+        np.testing.assert_array_equal(place, copied)

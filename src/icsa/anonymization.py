@@ -104,7 +104,8 @@ def masked_copy(
     mask, decorrelate, random_state, threads
         As in `anonymize_matrix`.
     out : ndarray of shape (n_rows, n_columns), optional
-        Where to write, in Fortran order; not `x` itself. Only for as many components as columns.
+        Where to write, in Fortran order. Only for as many components as columns. It may be `x`
+        itself if that is in Fortran order and has two columns or more.
 
     Returns
     -------

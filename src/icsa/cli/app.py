@@ -8,6 +8,10 @@ from typing import Annotated
 import typer
 
 import icsa
+from icsa.cli.anonymize import anonymize
+from icsa.cli.assess import assess
+from icsa.cli.inspect import inspect
+from icsa.cli.policy import policy
 from icsa.cli.study import app as study_app
 from icsa.errors import InputError
 
@@ -21,6 +25,10 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help: nothing of rich is imported for it
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command()(anonymize)
+app.command()(assess)
+app.command()(inspect)
+app.command()(policy)
 app.add_typer(study_app, name="study")
 
 

@@ -1,20 +1,73 @@
 """Privacy: how much of a person, above all of one who stands out, can be found in a release.
 
-One metric a function. Each returns its value, or a `icsa.measures.NotEstimable` with the reason.
+`assess_privacy` puts everything together. One metric a function, in the module that is named after
+it; each returns its value, or a `icsa.measures.NotEstimable` with the reason.
 """
 
 from __future__ import annotations
 
-from icsa.privacy.replication import (
-    mean_replication_error,
-    outlier_replication_error,
-    replication_errors,
-    replication_measure,
-)
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from icsa.privacy.assessing import Person, PrivacyAssessment, assess_privacy
+    from icsa.privacy.costs import Cost, estimate_cost
+    from icsa.privacy.features import Features, FeatureTable, as_features
+    from icsa.privacy.replication import (
+        mean_replication_error,
+        outlier_replication_error,
+        replication_errors,
+        replication_measure,
+    )
+    from icsa.privacy.verdict import Policy, Reason, Threshold, Verdict
 
 __all__ = [
+    "Cost",
+    "FeatureTable",
+    "Features",
+    "Person",
+    "Policy",
+    "PrivacyAssessment",
+    "Reason",
+    "Threshold",
+    "Verdict",
+    "as_features",
+    "assess_privacy",
+    "estimate_cost",
     "mean_replication_error",
     "outlier_replication_error",
     "replication_errors",
     "replication_measure",
 ]
+
+# No module has the name of a public function: importing it would put it in the function's place.
+_HOMES = {
+    "Cost": "costs",
+    "FeatureTable": "features",
+    "Features": "features",
+    "Person": "assessing",
+    "Policy": "verdict",
+    "PrivacyAssessment": "assessing",
+    "Reason": "verdict",
+    "Threshold": "verdict",
+    "Verdict": "verdict",
+    "as_features": "features",
+    "assess_privacy": "assessing",
+    "estimate_cost": "costs",
+    "mean_replication_error": "replication",
+    "outlier_replication_error": "replication",
+    "replication_errors": "replication",
+    "replication_measure": "replication",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"icsa.privacy.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -14,6 +14,7 @@ from icsa.scatters.base import LocationScatter, Scatter
 from icsa.scatters.registry import SCATTERS, ResolvedScatter, resolve
 
 if TYPE_CHECKING:
+    from icsa.scatters.anchored_estimate import anchored
     from icsa.scatters.hettmansperger_randles import hr
     from icsa.scatters.mcd_estimate import mcd
     from icsa.scatters.mm_estimate import mm
@@ -31,6 +32,7 @@ __all__ = [
     "LocationScatter",
     "ResolvedScatter",
     "Scatter",
+    "anchored",
     "cov",
     "cov4",
     "cov_axis",
@@ -53,6 +55,7 @@ __all__ = [
 
 # No module has the name of a function: importing it would put it in the place of the function.
 _HOMES = {
+    "anchored": "anchored_estimate",
     "cov": "moments",
     "cov4": "moments",
     "cov_axis": "moments",

@@ -24,7 +24,7 @@ from icsa.scatters.mcd_search import (
 __all__ = ["MinimumCovarianceDeterminant", "mcd"]
 
 # Rows farther out than this quantile of the chi-square law get weight 0.
-_REWEIGHTING_QUANTILE = 0.975
+REWEIGHTING_QUANTILE = 0.975
 # With all pivots above this share of their variance, products have all the digits.
 _PLAIN = 1e-4
 
@@ -127,7 +127,7 @@ def mcd(
     raw_correction = small_sample_factor(n, p, alpha) if small_sample_correction else 1.0
     raw_location, covariance, objective = _moments(xt, support, x)
     raw_scatter = raw_consistency * raw_correction * covariance
-    weights = _distances(xt, raw_location, raw_scatter) < chi2_quantile(_REWEIGHTING_QUANTILE, p)
+    weights = _distances(xt, raw_location, raw_scatter) < chi2_quantile(REWEIGHTING_QUANTILE, p)
     location, scatter = raw_location, raw_scatter
     consistency, correction = raw_consistency, raw_correction
     if reweighted:

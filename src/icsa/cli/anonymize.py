@@ -1,0 +1,257 @@
+"""``icsa anonymize``: a file in, a release out."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from icsa.errors import InputError
+
+if TYPE_CHECKING:
+    from icsa.release import Release
+    from icsa.tables import Table
+
+__all__ = ["anonymize"]
+
+
+def anonymize(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="CSV, Parquet, xlsx, SPSS, Stata or SAS file.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to; the suffix says how."),
+    ] = None,
+    schema: Annotated[
+        Path | None,
+        typer.Option("--schema", metavar="S.toml", help="What each column is; see icsa inspect."),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option("--keep", metavar="COLUMN", help="Release this column as it is."),
+    ] = None,
+    method: Annotated[
+        str, typer.Option("--method", metavar="icsa|sa", help="Robust, or spectral.")
+    ] = "icsa",
+    scatters: Annotated[
+        str | None,
+        typer.Option("--scatters", metavar="A,B", help="A pair of scatters; see icsa scatters."),
+    ] = None,
+    mask: Annotated[
+        str, typer.Option("--mask", metavar="permute|flip|rotate", help="What hides people.")
+    ] = "permute",
+    recipe: Annotated[
+        str,
+        typer.Option("--recipe", metavar="mixed|topcode|paper", help="How columns are encoded."),
+    ] = "mixed",
+    raw_units: Annotated[
+        bool, typer.Option("--raw-units", help="With --method sa: do not standardise columns.")
+    ] = False,
+    separator: Annotated[
+        str | None, typer.Option("--separator", metavar="CHAR", help="Of a CSV file.")
+    ] = None,
+    decimal: Annotated[
+        str | None, typer.Option("--decimal", metavar="CHAR", help="Decimal mark of a CSV file.")
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option("--encoding", metavar="NAME", help="Of a CSV file.")
+    ] = None,
+    sheet: Annotated[
+        str | None, typer.Option("--sheet", metavar="NAME", help="Of a workbook.")
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", metavar="N", help="Reproducible, for tests: not for release."),
+    ] = None,
+    save_key: Annotated[
+        Path | None,
+        typer.Option("--save-key", metavar="FILE", help="Keep the secret key; it can undo all."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="F.html", help="Assess the release; CONFIDENTIAL."),
+    ] = None,
+    public_report: Annotated[
+        Path | None,
+        typer.Option("--public-report", metavar="F.html", help="The same, to be handed out."),
+    ] = None,
+    redraws: Annotated[
+        int,
+        typer.Option(
+            "--redraws", metavar="N", min=0, help="Fresh keys for the report. Default: by size."
+        ),
+    ] = 0,
+) -> None:
+    """Anonymize a table about people: a file in, a release out.
+
+    Every column is masked by its kind; identifiers are replaced and free text is left out. The
+    release is written beside the input as NAME.release.SUFFIX. Look at the table first with: icsa
+    inspect FILE
+
+    Example: icsa anonymize patients.csv --output release.csv
+    """
+    from icsa.cli.assess import report_on
+    from icsa.cli.progress import stages
+    from icsa.randomness import as_key
+    from icsa.release import plan_release, release_of
+    from icsa.tables import default_output, describe_layout, read_table, write_table
+
+    target = default_output(file) if output is None else output
+    for path in (target, save_key, report, public_report):
+        _require_free(path, file, force)
+    assessed = report is not None or public_report is not None
+    table = read_table(file, separator=separator, decimal=decimal, encoding=encoding, sheet=sheet)
+    with stages(table.frame.height * table.frame.width, quiet=quiet or as_json) as progress:
+        plan, declared = plan_release(
+            table,
+            schema=_schema(schema, table),
+            keep=keep or (),
+            recipe=recipe,
+            method=method,
+            scatters=None if scatters is None else scatters.split(","),
+            mask=mask,
+            raw_units=raw_units,
+            progress=progress,
+        )
+        key = as_key(seed)
+        release = release_of(plan, table, declared, key, once=not assessed, progress=progress)
+        progress("writing", 0.9)
+        write_table(release.table, target, force=force)
+    if save_key is not None:
+        _write_key(save_key, key.reveal())
+    if as_json:
+        _print_json(release, table, target)
+    elif not quiet:
+        _print_summary(release, describe_layout(table), file, target, save_key)
+    if assessed:
+        report_on(
+            release,
+            plan,
+            table,
+            declared,
+            report=report,
+            public_report=public_report,
+            redraws=redraws,
+            quiet=quiet or as_json,
+        )
+
+
+def _schema(path: Path | None, table: Table) -> Any:
+    if path is None:
+        return None
+    from icsa.schema_files import read_schema
+
+    return read_schema(path, table)
+
+
+def _require_free(path: Path | None, source: Path, force: bool) -> None:
+    """Refuse to write over the input, or over anything without --force, before any work is done."""
+    if path is None:
+        return
+    if path.exists() and source.exists() and path.samefile(source):
+        raise InputError(f"{path} is the input, which is never touched. Give another --output.")
+    if path.exists() and not force:
+        raise InputError(f"{path} is there already. Give another name, or --force to overwrite it.")
+    if not path.parent.is_dir():
+        raise InputError(f"{path.parent} is no folder. Make it first, or write somewhere else.")
+
+
+def _write_key(path: Path, secret: bytes) -> None:
+    """Write the key as a line of hexadecimal digits that only its owner may read."""
+    from icsa.files import write_atomically
+
+    def write(beside: Path) -> None:
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(secret.hex() + "\n")
+
+    write_atomically(path, write)
+
+
+def _print_json(release: Release, table: Table, target: Path) -> None:
+    import json
+    from dataclasses import asdict
+
+    print(
+        json.dumps(
+            {
+                "output": str(target),
+                "rows": table.frame.height,
+                "method": release.method,
+                "scatters": release.scatters,
+                "mask": release.mask,
+                "recipe": asdict(release.recipe),
+                "coordinates": release.n_components,
+                "reproducible": release.reproducible,
+                "columns": [asdict(column) for column in release.columns],
+                "relations": release.relations,
+                "moved_cells": dict(release.moved_cells),
+                "warnings": release.warnings,
+                "schema_version": 1,
+            },
+            indent=2,
+            ensure_ascii=False,
+        )
+    )
+
+
+def _print_summary(
+    release: Release, layout: str, source: Path, target: Path, key: Path | None
+) -> None:
+    from rich.markup import escape
+    from rich.table import Table as Grid
+
+    from icsa.cli.console import console
+
+    show = console()
+    show.print(f"{source.name}: {layout}", markup=False)
+    show.print(
+        f"{release.method.upper()} with {' and '.join(release.scatters)}, mask {release.mask}, "
+        f"recipe {release.recipe.name}: {release.n_components} coordinates masked",
+        markup=False,
+    )
+    grid = Grid(box=None, pad_edge=False, header_style="bold")
+    for heading in ("column", "kind", "type", "decimals", "missing", "what was done"):
+        grid.add_column(
+            heading,
+            overflow="fold",
+            justify="right" if heading in ("decimals", "missing") else "left",
+        )
+    for change in release.columns:
+        style = "bold red" if change.action == "kept" else None
+        grid.add_row(
+            escape(change.name),
+            change.kind,
+            _arrow(change.type_before, change.type_after),
+            "" if change.decimals is None else str(change.decimals),
+            _arrow(str(change.missing_before), str(change.missing_after))
+            if change.type_after
+            else str(change.missing_before),
+            escape(change.how),
+            style=style,
+        )
+    show.print()
+    show.print(grid)
+    show.print()
+    for relation in release.relations:
+        show.print(f"holds in the release: {relation}", markup=False)
+    for rule, count in release.moved_cells.items():
+        show.print(f"rule kept: {rule} ({count} cells moved)", markup=False)
+    for warning in release.warnings:
+        show.print(f"look at: {warning}", markup=False, style="yellow")
+    show.print(f"written: {target}", markup=False, style="bold")
+    show.print(f"next: icsa assess {source} {target}", markup=False)
+    if key is not None:
+        show.print(f"key: {key}. Keep it secret: with it the release can be undone.", markup=False)
+
+
+def _arrow(before: str, after: str) -> str:
+    if not after:
+        return f"{before} → gone"
+    return before if before == after else f"{before} → {after}"

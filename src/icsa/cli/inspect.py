@@ -1,0 +1,168 @@
+"""``icsa inspect``: what each column is, what will happen to it, what to look at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from icsa.inspection import Inspection
+    from icsa.schema import Schema
+    from icsa.tables import Table
+
+__all__ = ["inspect"]
+
+# Below this width a table of five columns is a column of syllables.
+_NARROW = 90
+
+
+def inspect(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A table: CSV, Parquet, Excel, SPSS, Stata, SAS.")
+    ],
+    schema_out: Annotated[
+        Path | None,
+        typer.Option("--schema-out", metavar="TOML", help="Write a schema to change and use."),
+    ] = None,
+    schema: Annotated[
+        Path | None,
+        typer.Option("--schema", metavar="TOML", help="What the columns are, instead of guesses."),
+    ] = None,
+    separator: Annotated[
+        str | None, typer.Option("--separator", metavar="SIGN", help="Between cells of text files.")
+    ] = None,
+    decimal: Annotated[
+        str | None, typer.Option("--decimal", metavar="SIGN", help="Decimal mark of text files.")
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option("--encoding", metavar="NAME", help="Of text files.")
+    ] = None,
+    sheet: Annotated[
+        str | None, typer.Option("--sheet", metavar="NAME", help="Of workbooks; name or number.")
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the file of --schema-out if it is there.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show what each column is and what will happen to it.
+
+    Nothing is released, and no cell is shown. Example:
+
+    icsa inspect patients.csv --schema-out patients.toml
+    """
+    from icsa.inspection import inspect_table, relation_notes
+    from icsa.tables import describe_layout, read_table
+
+    _require_free(schema_out, file, force)
+    table = read_table(
+        file, separator=separator, decimal=decimal, encoding=encoding, sheet=_sheet(sheet)
+    )
+    given = None if schema is None else _read(schema, table)
+    inspection = inspect_table(table, given, relations=relation_notes(table, given))
+    if schema_out is not None:
+        _write(inspection, schema_out)
+    if json:
+        _print_json(inspection, file, describe_layout(table))
+        return
+    _show(inspection, f"{file}: {describe_layout(table)}")
+    if schema_out is not None:
+        print(f"\nThe schema is in {schema_out}. Change what is wrong in it, then:")
+        print(f"icsa anonymize {file} --schema {schema_out}")
+
+
+def _require_free(path: Path | None, file: Path, force: bool) -> None:
+    from icsa.errors import InputError
+
+    if path is None or not path.exists():
+        return
+    if file.exists() and path.samefile(file):
+        raise InputError(f"{path} is the table itself. Give another name for the schema.")
+    if not force:
+        raise InputError(f"{path} is there already. Give another name, or --force to replace it.")
+
+
+def _sheet(sheet: str | None) -> str | int | None:
+    return int(sheet) if sheet is not None and sheet.isdecimal() else sheet
+
+
+def _read(schema: Path, table: Table) -> Schema:
+    from icsa.schema_files import read_schema
+
+    return read_schema(schema, table)
+
+
+def _write(inspection: Inspection, path: Path) -> None:
+    from icsa.files import write_text_atomically
+    from icsa.schema_files import schema_text
+
+    write_text_atomically(path, schema_text(inspection))
+
+
+def _print_json(inspection: Inspection, file: Path, layout: str) -> None:
+    from json import dumps
+
+    print(dumps({"file": str(file), "layout": layout, **inspection.as_dict()}, indent=2))
+
+
+def _show(inspection: Inspection, heading: str) -> None:
+    from rich.text import Text
+
+    from icsa.cli.console import console
+
+    show = console()
+    show.print(Text(heading))
+    show.print()
+    if show.width < _NARROW:
+        _show_blocks(inspection, show)
+    else:
+        _show_table(inspection, show)
+
+
+def _show_table(inspection: Inspection, show: Console) -> None:
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    table = Grid(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for heading, ratio in (("column", 3), ("kind", 0), ("missing", 0), ("why", 4)):
+        table.add_column(heading, ratio=ratio or None, no_wrap=not ratio, overflow="fold")
+    table.add_column("what will happen", ratio=4, overflow="fold")
+    table.add_column("look at", ratio=6, overflow="fold")
+    for column in inspection.columns:
+        style = _style(column.spec.action)
+        table.add_row(
+            Text(_plain(column.name), "bold"),
+            column.kind,
+            f"{column.missing:,}" if column.missing else "-",
+            Text(column.why),
+            Text(column.outcome, style),
+            Text("\n".join(column.notes)),
+        )
+    show.print(table)
+
+
+def _show_blocks(inspection: Inspection, show: Console) -> None:
+    """Show each column as a few lines, for narrow terminals."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    for column in inspection.columns:
+        missing = f", {column.missing:,} missing" if column.missing else ""
+        show.print(Text.assemble((_plain(column.name), "bold"), f": {column.kind}{missing}"))
+        lines = Text.assemble(f"{column.why}\n", (column.outcome, _style(column.spec.action)))
+        for note in column.notes:
+            lines.append(f"\nlook at: {note}")
+        show.print(Padding(lines, (0, 0, 0, 2)))
+
+
+def _plain(name: str) -> str:
+    """Return a column's name without what moves a terminal's cursor."""
+    return name if name.isprintable() and name else repr(name)
+
+
+def _style(action: str) -> str:
+    return {"keep": "bold red", "drop": "yellow", "replace": "yellow"}.get(action, "")

@@ -1,0 +1,258 @@
+"""Decoding of levels without an order: the best level for every row, all counts kept exactly.
+
+Giving every row the level with the largest score plus offset is the best of all assignments that
+have the counts it happens to have: the offsets are the prices of the transport problem. They are
+found level by level, each as the quantile that gives its level the wanted count while the others
+stay; on a sample first, so that the full table needs few rounds. The rows that are still one too
+many then move to where they lose least.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from icsa.columns.levels import Counts
+from icsa.compilation import kernel
+from icsa.matrices import Matrix, Vector
+
+__all__ = ["assigned_levels", "balancing_offsets"]
+
+_SAMPLE = 20_000
+_SWEEPS = 60
+_ROUNDS = 12
+# Share of the rows nearest to another level that long tables are balanced on.
+_ACTIVE_SHARE = 0.1
+# On a long table the offsets need not be exact to the row: the rest moves at hardly any loss.
+_TOLERATED_SHARE = 1e-5
+
+Places = npt.NDArray[np.int64]
+
+
+def assigned_levels(scores: Matrix, counts: Counts) -> Vector:
+    """Return a level for every row, so that the scores are large and every count is as given.
+
+    Parameters
+    ----------
+    scores : Matrix, shape (n_levels, n_rows)
+        How well every level fits every row.
+    counts : array of int
+        Of every level; they add up to the number of rows.
+
+    Examples
+    --------
+    >>> scores = np.array([[0.9, 0.8, 0.7], [0.1, 0.2, 0.3]])
+    >>> assigned_levels(scores, np.array([1, 2]))
+    array([0., 1., 1.])
+    """
+    n_rows = scores.shape[1]
+    offsets = np.zeros(counts.size)
+    if n_rows > 2 * _SAMPLE:
+        sample = np.ascontiguousarray(scores[:, :: n_rows // _SAMPLE])
+        share = np.rint(counts * (sample.shape[1] / n_rows)).astype(np.int64)
+        offsets, _ = balancing_offsets(sample, np.maximum(share, 1), offsets)
+        offsets, places = _balanced_near_borders(scores, counts, offsets)
+    else:
+        offsets, places = balancing_offsets(scores, counts, offsets)
+    _repair(scores, counts, offsets, places)
+    return places.astype(np.float64)
+
+
+def balancing_offsets(
+    scores: Matrix, counts: Counts, start: Vector, reach: float = np.inf
+) -> tuple[Vector, Places]:
+    """Return offsets whose best levels have nearly the given counts, and these levels.
+
+    No offset moves further than `reach` from its start.
+
+    Examples
+    --------
+    >>> scores = np.array([[0.9, 0.8, 0.7], [0.1, 0.2, 0.3]])
+    >>> offsets, places = balancing_offsets(scores, np.array([1, 2]), np.zeros(2))
+    >>> places
+    array([0, 1, 1])
+    """
+    offsets = start.copy()
+    n_levels, n_rows = scores.shape
+    first, second, best, runner_up = _ranked(scores, offsets)
+    margins = np.empty(n_rows)
+    fewest, sweeps_without_gain = np.inf, 0
+    for _ in range(_SWEEPS):
+        misplaced = _misplaced(first, counts)
+        sweeps_without_gain = 0 if misplaced < 0.9 * fewest else sweeps_without_gain + 1
+        fewest = min(fewest, misplaced)
+        if misplaced <= _TOLERATED_SHARE * n_rows or sweeps_without_gain > 3:
+            break
+        for level in range(n_levels):
+            _margins(scores, level, first, best, runner_up, margins)
+            offset = _midway(margins, int(counts[level]))
+            offsets[level] = min(max(offset, start[level] - reach), start[level] + reach)
+            _update(scores, offsets, level, first, second, best, runner_up)
+    return offsets, first
+
+
+def _misplaced(places: Places, counts: Counts) -> float:
+    """Return how many rows would have to move for the counts to be as wanted."""
+    return float(np.abs(np.bincount(places, minlength=counts.size) - counts).sum()) / 2.0
+
+
+def _midway(margins: Vector, count: int) -> float:
+    """Return a number that exceeds `count` of the margins."""
+    if not 0 < count < margins.size:
+        return -np.inf if count <= 0 else np.inf
+    parted = np.partition(margins, [count - 1, count])
+    return float(0.5 * (parted[count - 1] + parted[count]))
+
+
+def _balanced_near_borders(scores: Matrix, counts: Counts, start: Vector) -> tuple[Vector, Places]:
+    """Return what `balancing_offsets` does, working on the rows whose best two levels are close.
+
+    Rows whose best two levels are further apart than the offsets can move cannot change theirs.
+    """
+    offsets = start
+    for _ in range(_ROUNDS):
+        places, _, best, runner_up = _ranked(scores, offsets)
+        if _misplaced(places, counts) <= _TOLERATED_SHARE * places.size:
+            return offsets, places
+        gaps = best - runner_up
+        nearest = int(_ACTIVE_SHARE * gaps.size)
+        reach = 0.5 * np.partition(gaps, nearest)[nearest]
+        active = np.flatnonzero(gaps <= 2.0 * reach)
+        if active.size > 0.5 * gaps.size:  # tied scores: there is no border to be near to
+            break
+        wanted = counts - np.bincount(np.delete(places, active), minlength=counts.size)
+        part = np.ascontiguousarray(scores[:, active])
+        moved, places[active] = balancing_offsets(part, wanted, offsets, reach)
+        if np.max(np.abs(moved - offsets)) < reach:
+            return moved, places
+        offsets = moved
+    return balancing_offsets(scores, counts, offsets)
+
+
+def _repair(scores: Matrix, counts: Counts, offsets: Vector, places: Places) -> None:
+    """Move rows of levels that have too many to levels that have too few, smallest loss first."""
+    surplus = np.bincount(places, minlength=counts.size) - counts
+    while surplus.any():
+        rows = np.flatnonzero(surplus[places] > 0)
+        targets, losses = _cheapest_moves(scores, offsets, surplus, places, rows)
+        n_wanted = 4 * int(np.abs(surplus).sum()) + 100
+        if rows.size > 2 * n_wanted:
+            near = losses <= np.partition(losses, n_wanted)[n_wanted]
+            rows, targets, losses = rows[near], targets[near], losses[near]
+        _move(np.argsort(losses, kind="stable"), rows, targets, surplus, places)
+
+
+def _ranked(scores: Matrix, offsets: Vector) -> tuple[Places, Places, Vector, Vector]:
+    """Return each row's best and second best level, and their scores plus offsets."""
+    n_rows = scores.shape[1]
+    first, second = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
+    best, runner_up = np.empty(n_rows), np.empty(n_rows)
+    _rank(scores, offsets, first, second, best, runner_up)
+    return first, second, best, runner_up
+
+
+@kernel
+def _rank(
+    scores: Matrix,
+    offsets: Vector,
+    first: Places,
+    second: Places,
+    best: Vector,
+    runner_up: Vector,
+) -> None:
+    """Write each row's best and second best level and their scores plus offsets."""
+    for row in range(scores.shape[1]):
+        top, next_, top_value, next_value = 0, 0, -np.inf, -np.inf
+        for level in range(scores.shape[0]):
+            value = scores[level, row] + offsets[level]
+            if value > top_value:
+                next_, next_value = top, top_value
+                top, top_value = level, value
+            elif value > next_value:
+                next_, next_value = level, value
+        first[row], second[row], best[row], runner_up[row] = top, next_, top_value, next_value
+
+
+@kernel
+def _margins(
+    scores: Matrix,
+    level: int,
+    first: Places,
+    best: Vector,
+    runner_up: Vector,
+    margins: Vector,
+) -> None:
+    """Write the offset from which on `level` is each row's best one."""
+    for row in range(scores.shape[1]):
+        rival = runner_up[row] if first[row] == level else best[row]
+        margins[row] = rival - scores[level, row]
+
+
+@kernel
+def _update(
+    scores: Matrix,
+    offsets: Vector,
+    level: int,
+    first: Places,
+    second: Places,
+    best: Vector,
+    runner_up: Vector,
+) -> None:
+    """Write the best and second best levels after the offset of one level has changed."""
+    for row in range(scores.shape[1]):
+        value = scores[level, row] + offsets[level]
+        if first[row] == level and value >= runner_up[row]:
+            best[row] = value
+        elif first[row] != level and second[row] != level:
+            if value > best[row]:
+                second[row], runner_up[row] = first[row], best[row]
+                first[row], best[row] = level, value
+            elif value > runner_up[row]:
+                second[row], runner_up[row] = level, value
+        elif second[row] == level and value > best[row]:
+            second[row], runner_up[row] = first[row], best[row]
+            first[row], best[row] = level, value
+        elif second[row] == level and value >= runner_up[row]:
+            runner_up[row] = value
+        else:
+            top, next_, top_value, next_value = 0, 0, -np.inf, -np.inf
+            for other in range(scores.shape[0]):
+                shifted = scores[other, row] + offsets[other]
+                if shifted > top_value:
+                    next_, next_value = top, top_value
+                    top, top_value = other, shifted
+                elif shifted > next_value:
+                    next_, next_value = other, shifted
+            first[row], second[row] = top, next_
+            best[row], runner_up[row] = top_value, next_value
+
+
+@kernel
+def _cheapest_moves(
+    scores: Matrix, offsets: Vector, surplus: Places, places: Places, rows: Places
+) -> tuple[Places, Vector]:
+    """Return the level with too few rows that each of `rows` fits best, and what is lost by it."""
+    targets = np.empty(rows.size, dtype=np.int64)
+    losses = np.empty(rows.size)
+    for position in range(rows.size):
+        row = rows[position]
+        top, top_value = 0, -np.inf
+        for level in range(scores.shape[0]):
+            value = scores[level, row] + offsets[level]
+            if surplus[level] < 0 and value > top_value:
+                top, top_value = level, value
+        present = places[row]
+        targets[position] = top
+        losses[position] = scores[present, row] + offsets[present] - top_value
+    return targets, losses
+
+
+@kernel
+def _move(order: Places, rows: Places, targets: Places, surplus: Places, places: Places) -> None:
+    """Move rows in the given order as long as their levels have too many and too few."""
+    for move in order:
+        row, target = rows[move], targets[move]
+        if surplus[places[row]] > 0 and surplus[target] < 0:
+            surplus[places[row]] -= 1
+            surplus[target] += 1
+            places[row] = target

@@ -1,0 +1,83 @@
+"""Identifiers: names of rows. They are never encoded; fresh ones take their place."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from icsa.columns.fitted import FittedColumn
+from icsa.columns.reading import is_present
+from icsa.columns.storage import NUMERIC
+from icsa.columns.transforms import Scale
+from icsa.errors import InputError
+from icsa.matrices import Matrix, Vector
+from icsa.schema import ColumnSpec
+
+__all__ = ["Identifier"]
+
+
+class Identifier(FittedColumn):
+    """A column that names rows; nothing of it is kept but its type.
+
+    Numbers are running numbers of rows and have nothing to do with the cells. Columns of numbers
+    get numbers; all others get text such as ``id-000001``.
+
+    Examples
+    --------
+    >>> cells = pl.Series("patient", ["NL-8812", "NL-4711", "NL-0815"])
+    >>> column = Identifier.fit(cells, ColumnSpec(name="patient", kind="identifier"))
+    >>> column.fresh(3, order=[2, 0, 1]).to_list()
+    ['id-000003', 'id-000001', 'id-000002']
+    """
+
+    @classmethod
+    def fit(cls, cells: pl.Series, spec: ColumnSpec, scale: Scale = "power") -> Identifier:  # noqa: ARG003
+        """Return the column for cells of which only the type is looked at."""
+        n_present = int(is_present(cells, spec).sum())
+        return cls(spec=spec, dtype=cells.dtype, n_present=n_present)
+
+    @property
+    def width(self) -> int:
+        """No scores."""
+        return 0
+
+    def fresh(self, n_rows: int, order: npt.ArrayLike | None = None) -> pl.Series:
+        """Return identifiers 1 to `n_rows`.
+
+        Parameters
+        ----------
+        n_rows : int
+        order : array-like of int, optional
+            A permutation of 0 to ``n_rows - 1``: which of them each row gets. None: as they come.
+        """
+        rows = np.asarray(range(n_rows) if order is None else order, dtype=np.float64)
+        if rows.shape != (n_rows,) or not np.array_equal(np.sort(rows), np.arange(n_rows)):
+            raise InputError(
+                f"Column {self.name!r}: the order of fresh identifiers must be a permutation of "
+                f"0 to {n_rows - 1}."
+            )
+        return self.cells(rows + 1.0)
+
+    def numbers(self, cells: pl.Series) -> Vector:
+        """Return running numbers 1, 2 ... of the rows, NaN where the cell is missing."""
+        return np.where(is_present(cells, self.spec), np.arange(1.0, cells.len() + 1.0), np.nan)
+
+    def encode(self, numbers: Vector) -> Matrix:
+        """Return no columns of scores."""
+        return np.empty((numbers.size, 0))
+
+    def decode(self, scores: Matrix) -> Vector:
+        """Return running numbers 1, 2 ... of the rows."""
+        return np.arange(1.0, scores.shape[0] + 1.0)
+
+    def view(self, numbers: Vector) -> Matrix:
+        """Return no columns."""
+        return self.encode(numbers)
+
+    def cells(self, numbers: Vector) -> pl.Series:
+        """Return fresh identifiers of the given running numbers, null for NaN."""
+        if self.dtype.is_numeric():
+            return NUMERIC.cells(numbers, self.dtype, self.name)
+        digits = pl.Series(self.name, numbers, nan_to_null=True).cast(pl.Int64).cast(pl.String)
+        return "id-" + digits.str.zfill(6)

@@ -1,0 +1,191 @@
+"""Lattices: the grid that a column's cells lie on, such as whole numbers, eighths or cents."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from icsa.errors import InputError
+from icsa.matrices import Vector
+
+__all__ = ["Lattice", "find_lattice", "lattice_of"]
+
+_DIGITS = 12
+# A few cells may be off the grid, as one weight in grams among hundreds in kilograms.
+_SHARE = 0.995
+_SAMPLE = 4096
+# Grids that cells would share by chance more often than this are not believed.
+_CHANCE = 0.05
+_EXACT = 2.0**52
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """The numbers offset + step * k, for integers k.
+
+    Examples
+    --------
+    >>> Lattice(Fraction(1, 4)).round(np.array([0.1, 0.3, 70.9]))
+    array([ 0.  ,  0.25, 71.  ])
+    """
+
+    step: Fraction
+    offset: Fraction = Fraction(0)
+
+    @property
+    def width(self) -> float:
+        """The step as a float."""
+        return float(self.step)
+
+    def round(self, numbers: Vector) -> Vector:
+        """Return the nearest points; numbers too large for the step to matter stay."""
+        small = np.abs(numbers) < _EXACT * self.width
+        return np.where(small, self._points(np.rint(self._positions(numbers))), numbers)
+
+    def above(self, number: float) -> float:
+        """Return the smallest point that is larger than a number."""
+        return float(self.offset + self.step * (math.floor(self._exactly(number)) + 1))
+
+    def below(self, number: float) -> float:
+        """Return the largest point that is smaller than a number."""
+        return float(self.offset + self.step * (math.ceil(self._exactly(number)) - 1))
+
+    def at_least(self, number: float) -> float:
+        """Return the smallest point that is not smaller than a number."""
+        return float(self.offset + self.step * math.ceil(self._exactly(number)))
+
+    def at_most(self, number: float) -> float:
+        """Return the largest point that is not larger than a number."""
+        return float(self.offset + self.step * math.floor(self._exactly(number)))
+
+    def _exactly(self, number: float) -> Fraction:
+        # The shortest decimal that stands for the float: .1 is the tenth that was meant.
+        return (Fraction(repr(float(number))) - self.offset) / self.step
+
+    def _positions(self, numbers: Vector) -> Vector:
+        return (numbers - float(self.offset)) / self.width
+
+    def _points(self, positions: Vector) -> Vector:
+        # One division of whole numbers, so that 35 cents are the float that .35 is read as.
+        denominator = math.lcm(self.step.denominator, self.offset.denominator)
+        step, offset = float(self.step * denominator), float(self.offset * denominator)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return (positions * step + offset) / denominator
+
+
+def find_lattice(ordered: Vector, *, precision: float = 2.0**-53) -> Lattice | None:
+    """Return the coarsest believable lattice of sorted numbers, None where there is none.
+
+    Steps finer than one divide a power of ten (.5, .25, .125, .2, .01 ...) and hold for at least
+    99.5% of the numbers; whole and coarser steps, and lattices that do not contain zero, hold for
+    all of them. A coarser step is believed only if the distinct values would lie on it by chance in
+    at most 5% of the cases.
+
+    Parameters
+    ----------
+    ordered : Vector
+        Sorted, finite.
+    precision : float
+        Relative rounding error of the column's type.
+
+    Examples
+    --------
+    >>> find_lattice(np.array([60.25, 61.0, 61.5, 70.75])).width
+    0.25
+    >>> find_lattice(np.array([0.1234567890123456, 1.0, 3.141592653589793])) is None
+    True
+    """
+    # Zero is on every grid, so that it tells nothing.
+    digits = _fewest_digits(ordered[ordered != 0.0], precision)
+    if digits is None:
+        return None
+    on_grid = _on_grid(ordered, digits, precision)
+    units = np.rint(ordered[on_grid] * 10.0**digits).astype(np.int64)
+    distinct = int(np.unique(_evenly(units[units != 0])).size)
+    base = 10**digits
+    divisor = _largest_divisor(units, base, distinct)
+    if not on_grid.all():
+        return Lattice(Fraction(divisor, base))
+    common = _common_divisor(units)
+    if common > divisor and (divisor / common) ** (distinct - 1) <= _CHANCE:
+        divisor = common
+    shifted = _common_divisor(units - units[0])
+    if shifted > divisor and (divisor / shifted) ** max(distinct - 2, 0) <= _CHANCE:
+        return Lattice(Fraction(shifted, base), Fraction(int(units[0]) % shifted, base))
+    return Lattice(Fraction(divisor, base))
+
+
+def lattice_of(step: float, name: str = "") -> Lattice:
+    """Return the multiples of a declared step, which means the decimal fraction that it shows.
+
+    Examples
+    --------
+    >>> lattice_of(0.1).step
+    Fraction(1, 10)
+    """
+    if not (math.isfinite(step) and step > 0.0):
+        raise InputError(f"Column {name!r}: a step is a positive number: got {step}.")
+    return Lattice(Fraction(repr(float(step))))
+
+
+def _evenly(ordered: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+    """Return about `_SAMPLE` values at evenly spaced ranks, the first and last among them."""
+    if ordered.size <= _SAMPLE:
+        return ordered
+    return ordered[np.linspace(0, ordered.size - 1, _SAMPLE).astype(np.intp)]
+
+
+def _fewest_digits(ordered: Vector, precision: float) -> int | None:
+    """Return the number of decimals that nearly all numbers have at most."""
+    sample = np.asarray(_evenly(ordered), dtype=np.float64)
+    for digits in range(_DIGITS + 1):
+        if _on_grid(sample, digits, precision).mean() < _SHARE - 0.005:
+            continue
+        if _on_grid(ordered, digits, precision).mean() >= _SHARE:
+            return digits
+    return None
+
+
+def _on_grid(numbers: Vector, digits: int, precision: float) -> npt.NDArray[np.bool_]:
+    """Return which numbers are multiples of 10^-digits, as far as their precision tells."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = numbers * 10.0**digits
+        nearest = np.rint(scaled)
+        error = 2.0 * precision * np.abs(scaled) if digits else 0.0
+        telling = (error < 0.1) & (np.abs(scaled) < _EXACT)
+        near = np.abs(scaled - nearest) <= error + 1e-9
+    # A number is not on the grid just because it is tiny.
+    found: npt.NDArray[np.bool_] = telling & near & ((nearest != 0.0) | (numbers == 0.0))
+    return found
+
+
+def _largest_divisor(units: npt.NDArray[np.int64], base: int, distinct: int) -> int:
+    """Return the largest divisor of `base` that nearly all units are multiples of."""
+    digits = len(str(base)) - 1
+    divisors = {2**i * 5**j for i in range(digits + 1) for j in range(digits + 1)}
+    sample = _evenly(units)
+    for divisor in sorted(divisors - {1}, reverse=True):
+        if (1.0 / divisor) ** distinct > _CHANCE:
+            continue
+        if _share_of_multiples(sample, divisor) < _SHARE - 0.005:
+            continue
+        if _share_of_multiples(units, divisor) >= _SHARE:
+            return int(divisor)
+    return 1
+
+
+def _share_of_multiples(units: npt.NDArray[np.generic], divisor: int) -> float:
+    whole = np.asarray(units, dtype=np.int64)
+    return int(np.count_nonzero(whole % divisor == 0)) / whole.size
+
+
+def _common_divisor(units: npt.NDArray[np.int64]) -> int:
+    """Return the greatest common divisor; of a sample first, as most tables decide there."""
+    common = int(np.gcd.reduce(np.asarray(_evenly(units), dtype=np.int64)))
+    if common <= 1 or units.size <= _SAMPLE:
+        return common
+    return int(np.gcd.reduce(np.append(np.unique(units % common), common)))

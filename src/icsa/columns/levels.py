@@ -1,0 +1,114 @@
+"""Levels: the distinct values of a discrete column, by position."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from icsa.columns.reading import reject, without_codes
+from icsa.columns.storage import type_name
+from icsa.errors import InputError
+from icsa.matrices import Vector
+from icsa.schema import ColumnSpec
+
+__all__ = ["Counts", "Levels", "find_levels"]
+
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Levels:
+    """The values that cells may have, in order, and how many have each.
+
+    Attributes
+    ----------
+    values : polars.Series
+        In the cells' own type.
+    counts : array of int
+    """
+
+    values: pl.Series
+    counts: Counts
+
+    def positions(self, cells: pl.Series, spec: ColumnSpec) -> Vector:
+        """Return each cell's position among the levels, NaN where missing."""
+        return _positions(without_codes(cells, spec), self.values, spec)
+
+    def cells(self, positions: Vector, name: str) -> pl.Series:
+        """Return the values at positions, null for NaN."""
+        rows = pl.Series(positions, nan_to_null=True).cast(pl.UInt32)
+        return self.values.gather(rows).alias(name)
+
+
+def find_levels(cells: pl.Series, spec: ColumnSpec, *, keep_unseen: bool = False) -> Levels:
+    """Return the levels of cells: the declared ones in their order, or those seen, sorted.
+
+    Levels of an Enum are in its order.
+
+    Parameters
+    ----------
+    cells : polars.Series
+    spec : ColumnSpec
+    keep_unseen : bool
+        Whether declared levels without a cell, and those of an Enum, have a position too.
+
+    Examples
+    --------
+    >>> spec = ColumnSpec(name="stage", kind="ordinal", levels=("low", "high"))
+    >>> find_levels(pl.Series(["high", None, "high", "low"]), spec).counts
+    array([1, 2])
+    """
+    if cells.dtype.is_nested() or cells.dtype == pl.Object:
+        raise InputError(
+            f"Column {spec.name!r}: cells of type {type_name(cells.dtype)} have no levels. "
+            "Leave the column out, or convert it first."
+        )
+    there = without_codes(cells, spec)
+    values = _declared_values(there, spec)
+    counted = _positions(there, values, spec)
+    counts = np.bincount(counted[~np.isnan(counted)].astype(np.intp), minlength=values.len())
+    if not keep_unseen:
+        seen = counts > 0
+        values, counts = values.filter(pl.Series(seen)), counts[seen]
+    return Levels(values, counts.astype(np.int64))
+
+
+def _declared_values(there: pl.Series, spec: ColumnSpec) -> pl.Series:
+    if not spec.levels:
+        if isinstance(there.dtype, pl.Enum):
+            return pl.Series(there.dtype.categories, dtype=there.dtype)
+        return there.drop_nulls().unique().sort()
+    try:
+        values = pl.Series(list(spec.levels)).cast(there.dtype)
+    except (TypeError, pl.exceptions.PolarsError):
+        raise InputError(
+            f"Column {spec.name!r}: the declared levels are of another type than its cells, "
+            f"{type_name(there.dtype)}. Declare them in that type."
+        ) from None
+    if values.n_unique() < values.len() or values.null_count():
+        raise InputError(
+            f"Column {spec.name!r}: the declared levels hold one twice, or a missing one. "
+            "Declare each level once."
+        )
+    return values
+
+
+def _positions(there: pl.Series, values: pl.Series, spec: ColumnSpec) -> Vector:
+    if there.dtype in (pl.Categorical, pl.Enum):
+        there, values = there.cast(pl.String), values.cast(pl.String)
+    if there.dtype == pl.Null or not values.len():
+        found = pl.Series([None] * there.len(), dtype=pl.Float64)
+    else:
+        ranks = pl.Series(np.arange(values.len(), dtype=np.float64))
+        found = there.replace_strict(values, ranks, default=None, return_dtype=pl.Float64)
+    unknown = (found.is_null() & there.is_not_null()).to_numpy()
+    reject(
+        unknown,
+        spec,
+        "have none of the declared levels",
+        "Correct them, declare their levels, or declare them as missing codes.",
+    )
+    return found.to_numpy()

@@ -1,0 +1,127 @@
+"""From cells to plain values: which are missing, and which may not be there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from icsa.errors import InputError
+from icsa.matrices import Vector
+from icsa.schema import ColumnSpec
+
+__all__ = ["Flags", "checked_numbers", "is_present", "reject", "without_codes"]
+
+Flags = npt.NDArray[np.bool_]
+
+
+def checked_numbers(values: Vector, spec: ColumnSpec, number_of: Callable[[Any], float]) -> Vector:
+    """Return values with NaN for missing codes, all finite and within the declared bounds.
+
+    Parameters
+    ----------
+    values : Vector
+        One a cell, NaN where missing.
+    spec : ColumnSpec
+    number_of : function
+        From a declared bound or missing code to the number that a cell of that value has.
+
+    Examples
+    --------
+    >>> spec = ColumnSpec(name="age", kind="integer", missing_codes=(999,))
+    >>> checked_numbers(np.array([41.0, 999.0]), spec, float)
+    array([41., nan])
+    """
+    numbers = values
+    for code in spec.missing_codes:
+        if isinstance(code, tuple | list):
+            low, high = (_declared(number_of, end, spec, "missing code") for end in code)
+            coded = (numbers >= low) & (numbers <= high)
+        else:
+            coded = numbers == _declared(number_of, code, spec, "missing code")
+        numbers = np.where(coded, np.nan, numbers)
+    infinite = np.isinf(numbers)
+    if infinite.any():
+        reject(infinite, spec, "are infinite", "Replace them by numbers or leave them empty.")
+    remedy = "Correct them or the bound, or declare them as missing codes."
+    if spec.lower is not None:
+        below = numbers < _declared(number_of, spec.lower, spec, "lower bound")
+        reject(below, spec, f"are below the declared lower bound {spec.lower}", remedy)
+    if spec.upper is not None:
+        above = numbers > _declared(number_of, spec.upper, spec, "upper bound")
+        reject(above, spec, f"are above the declared upper bound {spec.upper}", remedy)
+    return numbers
+
+
+def without_codes(cells: pl.Series, spec: ColumnSpec) -> pl.Series:
+    """Return the cells with null for NaN and for missing codes.
+
+    Examples
+    --------
+    >>> spec = ColumnSpec(name="smokes", kind="binary", missing_codes=("unknown",))
+    >>> without_codes(pl.Series(["yes", "unknown", None]), spec).to_list()
+    ['yes', None, None]
+    """
+    if cells.dtype.is_float():
+        cells = cells.fill_nan(None)
+    compared = cells
+    as_text = cells.dtype in (pl.String, pl.Categorical, pl.Enum)
+    if as_text:
+        compared = cells.cast(pl.String)
+    for code in spec.missing_codes:
+        low, high = code if isinstance(code, tuple | list) else (code, code)
+        if as_text:
+            low, high = str(low), str(high)
+        try:
+            coded = compared.is_between(low, high)
+        except (TypeError, pl.exceptions.PolarsError):
+            raise _other_type(spec, "missing code") from None
+        cells = cells.set(coded.fill_null(False), None)
+    return cells
+
+
+def is_present(cells: pl.Series, spec: ColumnSpec) -> Flags:
+    """Return which cells hold something: neither null, NaN nor a missing code.
+
+    Examples
+    --------
+    >>> is_present(pl.Series([1.0, None, float("nan")]), ColumnSpec(name="x", kind="continuous"))
+    array([ True, False, False])
+    """
+    return without_codes(cells, spec).is_not_null().to_numpy()
+
+
+def reject(bad: Flags, spec: ColumnSpec, what: str, remedy: str) -> None:
+    """Raise the error that names the column, the number of bad cells and the first row, if any.
+
+    Examples
+    --------
+    >>> spec = ColumnSpec(name="age", kind="integer")
+    >>> reject(np.array([False, True]), spec, "are infinite", "Leave them empty.")
+    Traceback (most recent call last):
+        ...
+    icsa.errors.InputError: Column 'age': 1 of 2 cells are infinite (first in row 2). Leave ...
+    """
+    count = int(np.count_nonzero(bad))
+    if count:
+        raise InputError(
+            f"Column {spec.name!r}: {count} of {bad.size} cells {what} "
+            f"(first in row {int(np.argmax(bad)) + 1}). {remedy}"
+        )
+
+
+def _declared(number_of: Callable[[Any], float], value: Any, spec: ColumnSpec, what: str) -> float:
+    try:
+        return number_of(value)
+    except (TypeError, ValueError, AttributeError, OverflowError):
+        raise _other_type(spec, what) from None
+
+
+def _other_type(spec: ColumnSpec, what: str) -> InputError:
+    return InputError(
+        f"Column {spec.name!r}: the declared {what} is of another type than its cells. "
+        f"Declare it as a value of a column of kind {spec.kind!r}."
+    )

@@ -1,0 +1,146 @@
+"""Zero-inflated columns: one value again and again, and measurements besides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from icsa.columns.base import Column
+from icsa.columns.binary import Binary
+from icsa.columns.bounds import just_above, just_below
+from icsa.columns.constant import Constant
+from icsa.columns.continuous import Continuous
+from icsa.columns.counts import counts_among, positions_by_rank
+from icsa.columns.fitted import FittedColumn
+from icsa.columns.integer import Integer
+from icsa.columns.times import Duration
+from icsa.columns.transforms import Scale
+from icsa.matrices import Matrix, Vector
+from icsa.schema import ColumnSpec
+
+__all__ = ["ZeroInflated"]
+
+# Zero is the spike if this share of the cells has it, and any other value that as many have.
+_SPIKE_SHARE = 0.4
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ZeroInflated(FittedColumn):
+    """A column in which one value, the spike, stands for a large share of the cells.
+
+    The first score says whether a cell is off the spike (1) or on it (0), the second is that of the
+    part off the spike and not defined on it. Decoding puts as many rows on the spike as were there,
+    those with the smallest first scores, and keeps the others off it.
+
+    Attributes
+    ----------
+    spike : float
+        Zero, or the most common number.
+    n_spike : int
+        Number of cells on it.
+    part : Continuous
+        Fitted to the other cells.
+
+    Examples
+    --------
+    >>> cells = pl.Series("drinks", [0, 0, 3, 7, 0, 5])
+    >>> column = ZeroInflated.fit(cells, ColumnSpec(name="drinks", kind="zero-inflated"), "linear")
+    >>> column.encode(column.numbers(cells))[:, 0]
+    array([0., 0., 1., 1., 0., 1.])
+    >>> masked = np.array([[0.9, 0.0], [0.1, 0.0], [0.8, -9.0], [0.2, 1.0], [0.3, 2.0], [0.7, 0.4]])
+    >>> column.cells(column.decode(masked)).to_list()
+    [5, 0, 1, 0, 0, 6]
+    """
+
+    spike: float
+    n_spike: int
+    part: Continuous
+
+    @classmethod
+    def fit(cls, cells: pl.Series, spec: ColumnSpec, scale: Scale = "power") -> Column:
+        """Return the column fitted to cells; binary or constant where there is no such part."""
+        part = _part_class(cells.dtype)
+        numbers = part.read(cells, spec)
+        ordered = np.sort(numbers[~np.isnan(numbers)])
+        if ordered.size == 0 or ordered[0] == ordered[-1]:
+            return Constant.of_first(cells, spec)
+        spike = _find_spike(ordered)
+        away = ordered[ordered != spike]
+        if away[0] == away[-1]:
+            return Binary.fit(cells, replace(spec, kind="binary", levels=()))
+        return cls(
+            spec=spec,
+            dtype=cells.dtype,
+            n_present=ordered.size,
+            spike=spike,
+            n_spike=ordered.size - away.size,
+            part=part.of_numbers(away, cells.dtype, spec, scale, spike=spike),
+        )
+
+    @property
+    def width(self) -> int:
+        """Two: off the spike or on it, and how far."""
+        return 2
+
+    def numbers(self, cells: pl.Series) -> Vector:
+        """Return one number a cell, NaN where missing."""
+        return self.part.numbers(cells)
+
+    def encode(self, numbers: Vector) -> Matrix:
+        """Return the scores, shape (n_rows, 2), the second NaN on the spike."""
+        return self._two(numbers, self.part.encode(self._off(numbers)))
+
+    def decode(self, scores: Matrix) -> Vector:
+        """Return numbers, as many on the spike as there were."""
+        self.require_scores(scores)
+        counts = np.array([self.n_spike, self.n_present - self.n_spike])
+        counts = counts_among(counts, scores.shape[0])
+        off = positions_by_rank(scores[:, 0], counts) == 1.0
+        numbers = np.full(scores.shape[0], self.spike)
+        numbers[off] = self._off_the_spike(self.part.unrounded(scores[off, 1]))
+        return numbers
+
+    def view(self, numbers: Vector) -> Matrix:
+        """Return the first score and the winsorised part, shape (n_rows, 2)."""
+        return self._two(numbers, self.part.view(self._off(numbers)))
+
+    def cells(self, numbers: Vector) -> pl.Series:
+        """Return the cells that the numbers stand for, null for NaN, in the original's type."""
+        return self.part.cells(numbers)
+
+    def _off(self, numbers: Vector) -> Vector:
+        return np.where(numbers == self.spike, np.nan, numbers)
+
+    def _two(self, numbers: Vector, part: Matrix) -> Matrix:
+        indicator = np.where(np.isnan(numbers), np.nan, numbers != self.spike)
+        return np.column_stack([indicator, part])
+
+    def _off_the_spike(self, unrounded: Vector) -> Vector:
+        """Return numbers rounded and bounded; those that fall on the spike go to its next point."""
+        numbers = self.part.held(unrounded)
+        lattice = self.part.lattice
+        above = just_above(self.spike, self.spike, lattice)
+        below = just_below(self.spike, self.spike, lattice)
+        upwards = (unrounded >= self.spike) | (below < self.part.lower)
+        upwards &= above <= self.part.upper
+        return np.where(numbers == self.spike, np.where(upwards, above, below), numbers)
+
+
+def _part_class(dtype: pl.DataType) -> type[Continuous]:
+    if isinstance(dtype, pl.Duration):
+        return Duration
+    return Integer if dtype.is_integer() else Continuous
+
+
+def _find_spike(ordered: Vector) -> float:
+    """Return zero if enough cells have it, or else the most common number."""
+    n_zero = np.searchsorted(ordered, 0.0, "right") - np.searchsorted(ordered, 0.0, "left")
+    if n_zero >= _SPIKE_SHARE * ordered.size:
+        return 0.0
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(ordered)) + 1])
+    lengths = np.diff(np.append(starts, ordered.size))
+    if lengths.max() < _SPIKE_SHARE * ordered.size and n_zero > 0:
+        return 0.0
+    return float(ordered[starts[np.argmax(lengths)]])

@@ -1,0 +1,250 @@
+"""What to look at in a column before a release: one function a finding, one sentence a note.
+
+A note holds counts, rows and names of columns, never a cell value; codes and words that stand for
+"missing" in many files are named, because the fixed lists here have them, not a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from itertools import chain
+
+import numpy as np
+import polars as pl
+
+from icsa.inspection.kinds import FEWEST_HOLDERS
+from icsa.inspection.names import names_grades
+from icsa.inspection.profile import Profile
+from icsa.inspection.sentinels import sentinel_codes, sentinel_words
+from icsa.schema import ColumnSpec
+
+__all__ = ["missing_together", "notes_on"]
+
+_DISCRETE = ("binary", "category", "ordinal")
+_NUMERIC = ("continuous", "integer", "zero-inflated")
+_MOSTLY = 0.5
+_NEARLY_ALL = 0.9
+_ROWS_TO_BE_UNIQUE = 20
+_LISTED = 5
+_ROWS_FOR_HEAPING = 50
+_VALUES_FOR_HEAPING = 15
+_HEAPED = 4.0  # standard errors
+_FAR = 5.0  # times the middle half's length, beyond that half
+_ONE_VALUE = 0.4
+# Dates that programs write where there is none: of Excel, SAS, Unix, and of open ends.
+_PLACEHOLDERS = tuple(
+    date(*day)
+    for day in (
+        (1899, 12, 30),
+        (1900, 1, 1),
+        (1904, 1, 1),
+        (1960, 1, 1),
+        (1970, 1, 1),
+        (9999, 12, 31),
+    )
+)
+
+
+def notes_on(profile: Profile, spec: ColumnSpec) -> tuple[str, ...]:
+    """Return what to look at in one column, the gravest first.
+
+    Parameters
+    ----------
+    profile : Profile
+        Its cells.
+    spec : ColumnSpec
+        What it is taken for.
+
+    Examples
+    --------
+    >>> from icsa.inspection.profile import profile_of
+    >>> from icsa.tables.table import Table
+    >>> table = Table(pl.DataFrame({"ward": ["A", "B", "B", "B", "C"]}))
+    >>> notes_on(profile_of(table, "ward"), ColumnSpec(name="ward", kind="category"))
+    ('2 of 3 levels are held by fewer than 3 rows',)
+    """
+    found: Iterator[str] = chain(
+        _kept(spec),
+        _identity(profile, spec),
+        _codes(profile, spec),
+        _far_dates(profile),
+        _rare_levels(profile, spec),
+        _unordered_codes(profile, spec),
+        _one_value(profile, spec),
+        _heaping(profile, spec),
+        _unusable(profile),
+        _missing(profile, spec),
+        _bounds(profile, spec),
+    )
+    return tuple(found)
+
+
+def missing_together(profiles: Sequence[Profile]) -> Mapping[str, str]:
+    """Return a note for each column that is missing in exactly the rows in which others are.
+
+    Examples
+    --------
+    >>> from icsa.inspection.profile import profile_of
+    >>> from icsa.tables.table import Table
+    >>> cells = {"ascites": [1, None, 0], "spiders": [0, None, 0], "age": [41, 52, None]}
+    >>> table = Table(pl.DataFrame(cells))
+    >>> missing_together([profile_of(table, name) for name in cells])["spiders"]
+    "missing in the same 1 row as 'ascites'; stays so"
+    """
+    groups: dict[tuple[int, bytes], list[Profile]] = {}
+    for profile in profiles:
+        if 0 < profile.missing < profile.n_rows:
+            pattern = np.packbits(profile.cells.is_null().to_numpy()).tobytes()
+            groups.setdefault((profile.missing, pattern), []).append(profile)
+    notes = {}
+    for (missing, _), group in groups.items():
+        names = [profile.name for profile in group]
+        rows = f"{missing} row" + "s" * (missing != 1)
+        for name in names if len(names) > 1 else ():
+            others = _listed([other for other in names if other != name])
+            notes[name] = f"missing in the same {rows} as {others}; stays so"
+    return notes
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:_LISTED])
+    return shown if len(names) <= _LISTED else f"{shown} and {len(names) - _LISTED} more"
+
+
+def _kept(spec: ColumnSpec) -> Iterator[str]:
+    if spec.action == "keep":
+        yield "RELEASED AS IT IS, because the schema says keep: whoever knows a cell finds the row"
+
+
+def _identity(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
+    all_different = profile.distinct == profile.present >= _ROWS_TO_BE_UNIQUE
+    if spec.kind == "identifier":
+        yield "looks like an id" if all_different else "looks like an id by its name"
+        if profile.distinct < profile.present:
+            yield (
+                "the same id stands in several rows: rows of one person are released as if of "
+                "different people"
+            )
+    elif spec.kind == "text":
+        if profile.distinct > _NEARLY_ALL * profile.present:
+            yield "near-unique text: each cell can point at a person"
+        if spec.action == "drop" and not profile.is_nested:
+            yield "to have it in the release, give it the kind category or identifier"
+    elif spec.kind == "integer" and all_different:
+        yield "all different: if these numbers are given, not measured, the kind is identifier"
+    elif spec.kind == "category" and profile.distinct > _NEARLY_ALL * profile.present > 0:
+        yield "near-unique: if each cell points at a person, the kind is identifier or text"
+
+
+def _codes(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
+    if spec.kind in ("identifier", "text"):
+        return
+    codes = sentinel_codes(profile) or sentinel_words(profile)
+    for code, rows in codes.items():
+        shown = f'"{code}"' if isinstance(code, str) else f"{code:g}"
+        yield f"{shown} in {rows} rows may stand for missing: if so, missing_codes = [{shown}]"
+
+
+def _far_dates(profile: Profile) -> Iterator[str]:
+    if not isinstance(profile.dtype, pl.Date | pl.Datetime) or not profile.present:
+        return
+    days = profile.cells.cast(pl.Date)
+    for placeholder in _PLACEHOLDERS:
+        rows = int((days == placeholder).sum())
+        if rows > 1:
+            yield f"{placeholder} in {rows} rows is a date that programs write for no date"
+    numbers = days.to_physical().cast(pl.Float64).to_numpy()
+    first, third = np.nanquantile(numbers, [0.25, 0.75])
+    far = np.abs(numbers - (first + third) / 2) > (_FAR + 0.5) * max(third - first, 1.0)
+    if 0 < far.sum() <= 0.05 * profile.present + 1 and profile.present > _LISTED:
+        yield f"{far.sum()} dates far outside the rest ({_rows(far)})"
+
+
+def _rows(flags: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> str:
+    """Return the first rows that are flagged, counted from 1."""
+    found = np.flatnonzero(flags) + 1
+    shown = ", ".join(str(row) for row in found[:_LISTED])
+    return f"row{'s' * (found.size > 1)} {shown}{', ...' * (found.size > _LISTED)}"
+
+
+def _rare_levels(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
+    if spec.kind not in _DISCRETE or not profile.distinct:
+        return
+    rare = int((profile.held < FEWEST_HOLDERS).sum())
+    if rare:
+        levels = f"{rare} of {profile.distinct} levels"
+        verb = "is" if rare == 1 else "are"
+        yield f"{levels} {verb} held by fewer than {FEWEST_HOLDERS} rows"
+
+
+def _unordered_codes(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
+    plain = not profile.variable.value_labels and profile.variable.measurement is None
+    if spec.kind == "ordinal" and profile.dtype.is_numeric() and plain:
+        if not names_grades(profile.name):
+            yield "codes without an order? then the kind is category"
+    elif spec.kind == "ordinal" and isinstance(profile.dtype, pl.String) and not spec.levels:
+        yield "levels are taken in alphabetical order: give levels = [...] in their own"
+
+
+def _one_value(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
+    if spec.kind not in ("continuous", "integer") or profile.distinct <= 2:
+        return
+    if profile.largest_share >= _ONE_VALUE:
+        yield f"{profile.largest_share:.0%} of the cells hold one and the same number"
+
+
+def _heaping(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
+    """Count multiples of 10 and 5 among whole numbers that reach over several tens."""
+    numbers = profile.numbers
+    wide = profile.present >= _ROWS_FOR_HEAPING and numbers.size >= _VALUES_FOR_HEAPING
+    if spec.kind not in _NUMERIC or not wide or not profile.is_whole:
+        return
+    held = profile.held.astype(float) * (numbers != 0.0)  # zero is a matter of its own
+    total = held.sum()
+    for step in (10, 5):
+        count = held[numbers % step == 0].sum()
+        expected = total / step
+        error = np.sqrt(total * (1 / step) * (1 - 1 / step))
+        if count == total:
+            yield f"every cell is a multiple of {step}"
+            return
+        if count > 1.5 * expected and count - expected > _HEAPED * error:
+            yield f"heaping: {count / total:.0%} are multiples of {step} ({1 / step:.0%} expected)"
+            return
+
+
+def _unusable(profile: Profile) -> Iterator[str]:
+    if profile.is_nested:
+        yield "cells of this type cannot be masked"
+    elif profile.dtype.is_numeric() and profile.numbers.size < profile.distinct:
+        yield "some cells are infinite: replace them by numbers or leave them empty"
+
+
+def _missing(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
+    if not profile.n_rows:
+        return
+    share = profile.missing / profile.n_rows
+    if profile.missing == profile.n_rows:
+        yield "no cell has a value"
+        return
+    if share > _MOSTLY:
+        yield f"mostly missing: {share:.0%}"
+    if profile.distinct == 1:
+        yield "constant: tells people nothing apart" + (
+            ", but for who has it" if profile.missing else ""
+        )
+    elif spec.kind != "constant" and 0 < profile.present < FEWEST_HOLDERS:
+        yield f"fewer than {FEWEST_HOLDERS} rows have a value"
+
+
+def _bounds(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
+    declared = [f"{side} bound" for side in ("lower", "upper") if getattr(spec, side) is not None]
+    if declared:
+        yield f"kept within the schema's {' and '.join(declared)}"
+    elif (
+        spec.kind in _NUMERIC
+        and profile.distinct > _VALUES_FOR_HEAPING
+        and np.count_nonzero(profile.numbers < 0) == 1
+    ):
+        yield "one value only is negative: if it is wrong, correct it or give a lower bound"

@@ -1,0 +1,276 @@
+"""Which kind a column is, and why: the rules, from the first that fits.
+
+*There* are the cells that are not missing: neither null, NaN nor a missing code. *Few* different
+values are at most 8, each held by 5 rows on average. *A sequence* is 10 or more whole numbers, all
+different, with equal steps or in a range hardly longer than their number.
+
+1. No cell there, or all the same: **constant**.
+2. Lists, records, bytes, objects: **text** (left out; nothing else can be done with them).
+3. Dates, dates with times, durations, times of day, by their type: **date**, **datetime**,
+   **duration**, **time**.
+4. True or false: **binary**.
+5. **identifier**: the name is that of a number given to a person (id, patient_id, mrn, ssn), even
+   where the same number stands in several rows; or it has a word for a given number (id, record,
+   no) and most cells are different; or it names people, or ways to reach them (surname, email,
+   phone, postal code), and a fifth of the cells are different; or the cells are whole numbers in
+   sequence, or long ones of one length that are all different. Numbers with decimals never are.
+6. Two different values: **binary**.
+7. A file that says ordinal, at most 30 levels; a type with ordered levels: **ordinal**.
+8. Value labels for every value and a file that does not say scale or ordinal: **category**.
+9. Strings.
+   a. More than 90% of 20 or more are different: **identifier** where they are short codes (no
+      blanks, at most 40 characters, mostly with a digit), **text** where not.
+   b. At most 30 levels, and 5 rows a level (2 where there are at most 8 levels): **ordinal** where
+      they are a well-known scale (I, II, III; mild, moderate, severe; stage 1, stage 2), else
+      **category**.
+   c. Others: **text**, too many levels or free text.
+10. Numbers.
+    a. Few whole numbers: **category** where the name says groups (race, site, arm), else
+       **ordinal** where they begin at 0 or 1 and have no gaps.
+    b. 40% or more zeros and 4 or more other values: **zero-inflated**.
+    c. Few others: **ordinal**.
+    d. Whole numbers: **integer**; others: **continuous**.
+
+Identifiers are replaced by fresh ones, text is dropped, all other kinds are masked.
+No sentence written here holds a cell value.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from icsa.inspection.names import (
+    is_postal,
+    names_contact,
+    names_grades,
+    names_groups,
+    names_number,
+    names_person_number,
+)
+from icsa.inspection.profile import Profile
+from icsa.schema import Action, Kind
+
+__all__ = ["FEWEST_HOLDERS", "Guess", "action_of", "guess_kind"]
+
+# A level that fewer people hold is not shown to anyone.
+FEWEST_HOLDERS = 3
+
+_FEW_VALUES = 8
+_ROWS_A_VALUE = 5
+_MOST_LEVELS = 30
+_MOST_LEVELS_OF_TYPES = 256
+_NEARLY_ALL = 0.9
+_ROWS_TO_BE_UNIQUE = 20
+_ROWS_OF_A_SEQUENCE = 10
+_SPARSEST_SEQUENCE = 1.2
+_DIGITS_OF_GIVEN_NUMBERS = 7
+_LONGEST_CODE = 40
+_SHARE_OF_ZEROS = 0.4
+_OTHERS_THAN_ZERO = 4
+
+_SCALES = (
+    ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x"),
+    ("none", "very mild", "mild", "moderate", "severe", "very severe"),
+    ("very low", "low", "medium", "high", "very high"),
+    ("low", "normal", "high"),
+    ("small", "medium", "large"),
+    ("never", "rarely", "sometimes", "often", "always"),
+    ("never", "former", "current"),
+    ("very poor", "poor", "fair", "good", "very good", "excellent"),
+    ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
+)
+_NUMBERED = re.compile(r"(\D*)(\d{1,2})")
+_TEMPORAL: tuple[tuple[type[pl.DataType], Kind, str], ...] = (
+    (pl.Date, "date", "dates"),
+    (pl.Datetime, "datetime", "dates with a time"),
+    (pl.Duration, "duration", "lengths of time"),
+    (pl.Time, "time", "times of day"),
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Guess:
+    """A kind, why, and for ordinal columns the levels in order where they may be shown."""
+
+    kind: Kind
+    why: str
+    levels: tuple[Any, ...] = ()
+
+    def __repr__(self) -> str:
+        """Show no levels."""
+        return f"<Guess: {self.kind}, {self.why}>"
+
+
+def action_of(kind: Kind) -> Action:
+    """Return what is done with a column of a kind where nothing else is said.
+
+    Examples
+    --------
+    >>> action_of("identifier"), action_of("text"), action_of("date")
+    ('replace', 'drop', 'mask')
+    """
+    if kind == "identifier":
+        return "replace"
+    return "drop" if kind == "text" else "mask"
+
+
+def guess_kind(profile: Profile) -> Guess:
+    """Return the kind of a column by the rules at the top of this module.
+
+    Examples
+    --------
+    >>> from icsa.inspection.profile import profile_of
+    >>> from icsa.tables.table import Table
+    >>> table = Table(pl.DataFrame({"weight": [61.5, 70.25, 80.1]}))
+    >>> guess_kind(profile_of(table, "weight"))
+    <Guess: continuous, numbers with decimals>
+    """
+    if profile.distinct <= 1:
+        return Guess("constant", "the same in every row" if profile.distinct else "no cells")
+    if profile.is_nested:
+        return Guess("text", "lists, records or bytes: nothing that could be masked")
+    for dtype, kind, words in _TEMPORAL:
+        if isinstance(profile.dtype, dtype):
+            return Guess(kind, words)
+    if isinstance(profile.dtype, pl.Boolean):
+        return Guess("binary", "true or false")
+    found = _identifier(profile)
+    if found is None and profile.distinct == 2:
+        return Guess("binary", "two different values")
+    return (
+        found
+        or _declared(profile)
+        or (_of_text(profile) if profile.is_text else _of_numbers(profile))
+    )
+
+
+def _identifier(profile: Profile) -> Guess | None:
+    if not (profile.is_text or profile.is_whole):
+        return None
+    share = profile.distinct / profile.present
+    if names_person_number(profile.name) and (profile.distinct > 2 or share == 1.0):
+        return Guess("identifier", "its name is that of a number given to people")
+    if names_number(profile.name) and share > 0.5 and profile.present >= _ROWS_OF_A_SEQUENCE:
+        return Guess("identifier", "its name has a word for given numbers, and most are different")
+    if names_contact(profile.name) and share > 0.2 and profile.distinct > _FEW_VALUES:
+        return Guess("identifier", "its name is that of people's names or ways to reach them")
+    if is_postal(profile.name) and profile.distinct > _FEW_VALUES:
+        return Guess("identifier", "its name is that of postal codes")
+    if profile.is_whole and share == 1.0 and profile.present >= _ROWS_OF_A_SEQUENCE:
+        return _given_number(np.sort(profile.numbers))
+    return None
+
+
+def _given_number(numbers: np.ndarray[Any, np.dtype[np.float64]]) -> Guess | None:
+    """Return an identifier where sorted whole numbers, all different, are given, not measured."""
+    if numbers.size < _ROWS_OF_A_SEQUENCE:
+        return None
+    steps = np.diff(numbers)
+    length = numbers[-1] - numbers[0] + 1.0
+    if (steps == steps[0]).all() or length <= _SPARSEST_SEQUENCE * numbers.size:
+        return Guess("identifier", "whole numbers in sequence, another one in every row")
+    digits = np.floor(np.log10(np.maximum(np.abs(numbers), 1.0))) + 1
+    many = digits[0] >= _DIGITS_OF_GIVEN_NUMBERS and (digits == digits[0]).all()
+    if many and numbers.size >= _ROWS_TO_BE_UNIQUE:
+        return Guess("identifier", "long whole numbers of one length, another one in every row")
+    return None
+
+
+def _declared(profile: Profile) -> Guess | None:
+    """Return the kind that the file or the type itself declares."""
+    says = profile.variable.measurement
+    if isinstance(profile.dtype, pl.Enum) and profile.distinct <= _MOST_LEVELS_OF_TYPES:
+        return Guess("ordinal", "its type has levels in an order", _shown_levels(profile))
+    if says == "ordinal" and profile.distinct <= _MOST_LEVELS:
+        return Guess("ordinal", "the file says ordinal", _shown_levels(profile))
+    labels = profile.variable.value_labels
+    if labels and says not in ("ordinal", "scale") and profile.distinct <= _MOST_LEVELS_OF_TYPES:
+        labelled = set(labels)
+        if all(value in labelled for value in profile.values.to_list()):
+            return Guess("category", "codes that the file gives a label each")
+    return None
+
+
+def _of_text(profile: Profile) -> Guess:
+    share = profile.distinct / profile.present
+    if share > _NEARLY_ALL and profile.present >= _ROWS_TO_BE_UNIQUE:
+        if _are_codes(profile.values.cast(pl.String)):
+            return Guess("identifier", "a short code of its own in nearly every row")
+        return Guess("text", "nearly every row has a text of its own")
+    rows_a_level = 2 if profile.distinct <= _FEW_VALUES else _ROWS_A_VALUE
+    if profile.distinct > _MOST_LEVELS or profile.present < rows_a_level * profile.distinct:
+        many = f"{profile.distinct} different texts in {profile.present} rows"
+        return Guess("text", f"{many}: too many for levels")
+    levels = _scale(profile)
+    if levels:
+        return Guess("ordinal", f"{len(levels)} levels of a well-known scale", levels)
+    return Guess("category", f"{profile.distinct} different texts")
+
+
+def _of_numbers(profile: Profile) -> Guess:
+    different = profile.distinct
+    few = different <= _FEW_VALUES and profile.present >= _ROWS_A_VALUE * different
+    finite = profile.numbers.size == different
+    codes = few and finite and profile.is_whole
+    if codes and names_groups(profile.name):
+        return Guess("category", f"{different} codes, and its name says groups")
+    if codes and profile.numbers.min() in (0, 1) and np.ptp(profile.numbers) == different - 1:
+        why = f"{different} whole numbers without gaps, from 0 or 1 on"
+        return Guess("ordinal", why, _shown_levels(profile))
+    if (
+        profile.largest_share >= _SHARE_OF_ZEROS
+        and profile.commonest == 0.0
+        and different > _OTHERS_THAN_ZERO
+    ):
+        return Guess("zero-inflated", f"{profile.largest_share:.0%} zeros, and other numbers")
+    if few and finite:
+        return Guess("ordinal", f"{different} different numbers only", _shown_levels(profile))
+    if profile.is_whole:
+        return Guess("integer", "whole numbers")
+    return Guess("continuous", "numbers with decimals")
+
+
+def _are_codes(texts: pl.Series) -> bool:
+    """Return whether different texts are codes: short, without blanks, mostly with a digit."""
+    longest = texts.str.len_chars().max()
+    blanks = texts.str.contains(r"\s").any()
+    digits = texts.str.contains(r"\d|@").mean()
+    short = isinstance(longest, int) and longest <= _LONGEST_CODE
+    return short and not blanks and isinstance(digits, float) and digits > 0.5
+
+
+def _scale(profile: Profile) -> tuple[str, ...]:
+    """Return the levels in the order of a well-known scale; empty where they are none."""
+    levels = profile.values.cast(pl.String).to_list()
+    plain = {level: " ".join(level.casefold().split()) for level in levels}
+    if len(set(plain.values())) < len(levels):
+        return ()
+    for scale in _SCALES:
+        if set(plain.values()) <= set(scale):
+            return tuple(sorted(levels, key=lambda level: scale.index(plain[level])))
+    numbered = [_NUMBERED.fullmatch(level) for level in levels]
+    parts = [(match[1], int(match[2])) for match in numbered if match is not None]
+    alike = len(parts) == len(levels) and len({before for before, _ in parts}) == 1
+    if not alike or not names_grades(profile.name) or _rarest(profile) < FEWEST_HOLDERS:
+        return ()
+    order = dict(zip(levels, (number for _, number in parts), strict=True))
+    return tuple(sorted(levels, key=order.__getitem__))
+
+
+def _shown_levels(profile: Profile) -> tuple[Any, ...]:
+    """Return the levels in order where at least three rows hold each; else none."""
+    if _rarest(profile) < FEWEST_HOLDERS:
+        return ()
+    # Decimals are no TOML.
+    exact = isinstance(profile.dtype, pl.Decimal)
+    values = profile.values.cast(pl.Float64) if exact else profile.values
+    return tuple(values.sort().to_list())
+
+
+def _rarest(profile: Profile) -> int:
+    return int(profile.held.min()) if profile.held.size else 0

@@ -1,0 +1,155 @@
+"""What the guesses and notes look at: one column's cells counted once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from icsa.columns.reading import without_codes
+from icsa.matrices import Vector
+from icsa.schema import ColumnSpec
+from icsa.tables.table import Table, Variable
+
+__all__ = ["Counts", "Profile", "profile_of"]
+
+Counts = npt.NDArray[np.int64]
+
+# What cannot be compared cell by cell, or cannot be masked whatever it holds.
+_NESTED = (pl.List, pl.Array, pl.Struct, pl.Object, pl.Binary)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Profile:
+    """One column: its cells that are there, how many, and how many are different.
+
+    Attributes
+    ----------
+    name : str
+    variable : Variable
+        What the file says about it.
+    cells : polars.Series
+        All rows; null where missing, where NaN, and where a missing code stands.
+    values : polars.Series
+        The different values, missing left out.
+    held : array of int
+        How many rows hold each of `values`.
+    """
+
+    name: str
+    variable: Variable
+    cells: pl.Series
+    values: pl.Series
+    held: Counts
+
+    @property
+    def dtype(self) -> pl.DataType:
+        """Type of the cells."""
+        return self.cells.dtype
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.cells.len()
+
+    @property
+    def missing(self) -> int:
+        """Number of missing cells."""
+        return self.cells.null_count()
+
+    @property
+    def present(self) -> int:
+        """Number of cells that are there."""
+        return self.n_rows - self.missing
+
+    @property
+    def distinct(self) -> int:
+        """Number of different values."""
+        return self.values.len()
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether cells are lists, records, bytes or objects."""
+        return isinstance(self.dtype, _NESTED)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether cells are strings, as categories or not."""
+        return isinstance(self.dtype, pl.String | pl.Categorical | pl.Enum)
+
+    @cached_property
+    def numbers(self) -> Vector:
+        """The finite numbers among `values`, in the order of `values`; none for other types."""
+        if not self.dtype.is_numeric():
+            return np.empty(0)
+        found: Vector = self.values.cast(pl.Float64).to_numpy()
+        finite: Vector = found[np.isfinite(found)]
+        return finite
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether all cells are whole numbers, whatever their type."""
+        if self.dtype.is_integer():
+            return True
+        whole = self.numbers.size == self.distinct and self.numbers.size > 0
+        # From 2^53 on every float is whole, and says nothing.
+        return (
+            whole
+            and bool((self.numbers == np.round(self.numbers)).all())
+            and bool((np.abs(self.numbers) < 2.0**53).all())
+        )
+
+    @property
+    def largest_share(self) -> float:
+        """Share of the cells that are there which hold the commonest value."""
+        return float(self.held.max() / self.present) if self.present else 0.0
+
+    @property
+    def commonest(self) -> float:
+        """The commonest value of a numeric column; NaN for others."""
+        if not self.dtype.is_numeric() or not self.distinct:
+            return float("nan")
+        return float(self.values[int(np.argmax(self.held))])
+
+    def __repr__(self) -> str:
+        """Show sizes only: cells tell about people."""
+        return f"<Profile of {self.n_rows} cells, {self.missing} missing, {self.distinct} distinct>"
+
+
+def profile_of(table: Table, name: str, spec: ColumnSpec | None = None) -> Profile:
+    """Return the profile of one column, with the missing codes of its file and its declaration.
+
+    Parameters
+    ----------
+    table : Table
+    name : str
+        One of its columns.
+    spec : ColumnSpec, optional
+        Its declaration, for the missing codes.
+
+    Examples
+    --------
+    >>> table = Table(pl.DataFrame({"age": [41, 52, 52, 999, None]}))
+    >>> spec = ColumnSpec(name="age", kind="integer", missing_codes=(999,))
+    >>> profile_of(table, "age", spec)
+    <Profile of 5 cells, 2 missing, 2 distinct>
+    """
+    variable = table.variable(name)
+    declared = spec.missing_codes if spec is not None else ()
+    coded = ColumnSpec(
+        name=name, kind="constant", missing_codes=(*variable.missing_codes, *declared)
+    )
+    cells = without_codes(table.frame[name], coded)
+    if isinstance(cells.dtype, _NESTED):
+        there = cells.drop_nulls()
+        return Profile(name, variable, cells, there, np.ones(there.len(), dtype=np.int64))
+    there = cells.drop_nulls()
+    if there.dtype.is_float():  # many are different, and sorting them is quicker than hashing
+        numbers, held = np.unique(there.to_numpy(), return_counts=True)
+        return Profile(name, variable, cells, pl.Series(numbers), held)
+    counted = there.alias("value").value_counts(name="held")
+    held = counted["held"].cast(pl.Int64).to_numpy()
+    return Profile(name, variable, cells, counted["value"], held)

@@ -1,0 +1,365 @@
+"""The privacy of a release, put together: people, group, measures, verdict and self-test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from icsa.ics import InvariantCoordinates
+from icsa.matrices import Vector
+from icsa.measures import Measure
+from icsa.privacy import other_names
+from icsa.privacy.before_release import (
+    ExpectedReplicas,
+    RedrawnRisk,
+    expected_replicas,
+    risk_over_redraws,
+)
+from icsa.privacy.features import Features, FeatureTable
+from icsa.privacy.groups import Group, nearest_release_group
+from icsa.privacy.lenses import MISMATCH, Lenses, LensName, fit_lenses
+from icsa.privacy.partial_knowledge import AttackOutcome, all_but_one_attack
+from icsa.privacy.people import (
+    LENSES,
+    Nearness,
+    Surroundings,
+    match_shares,
+    measure_nearness,
+    measure_surroundings,
+    standing_out_parts,
+)
+from icsa.privacy.self_test import End, ends_of_the_scale
+from icsa.privacy.standing_out import StandingOut, Why, named_people, standing_out
+from icsa.privacy.verdict import Policy, Status, Verdict, statuses, verdict
+from icsa.threads import threads_for
+
+__all__ = ["LensRatio", "Person", "PrivacyAssessment", "assess_privacy"]
+
+
+@dataclass(frozen=True, repr=False)
+class LensRatio:
+    """How alone a person is and how near the release comes, under one lens."""
+
+    lens: LensName
+    d_org: float
+    d_rel: float
+    rho: float
+    p: float
+    dimension: float
+
+    def __repr__(self) -> str:
+        """Show the lens only."""
+        return f"<LensRatio {self.lens}>"
+
+
+@dataclass(frozen=True, repr=False)
+class Person:
+    """A line of the passport: one person who stands out, for an internal report only.
+
+    Attributes
+    ----------
+    row : int
+        Row number in the original, from 0.
+    why : str
+        Why chosen: "distance", "isolation", "distance and isolation" or "given".
+    robust_distance, isolation : float
+        Distance to the centre; to the 5th neighbour.
+    ratios : tuple of LensRatio
+        Under E, M and A.
+    worst_lens : str
+        The lens with the smallest p.
+    corrected_chance : float
+        P.
+    released_row : int
+        The nearest released row under the worst lens.
+    expected_replicas, expected_replicas_high : float or None
+        Lambda and its upper .95 limit, where the recipe is known.
+    attack, attack_control : float or None
+        Share of cells guessed right from the release, and from the original without the person.
+    equal_cells, equal_cells_control : int
+        h, against the other originals.
+    has_near_twin : bool
+        Whether another original is unusually near: what the release comes near to may be the twin.
+    stands_out_by, matched_by : tuple of (str, float)
+        Columns and their shares, largest first; they sum to 1. `matched_by` is empty where the
+        nearest released row repeats nothing of what makes the person stand out.
+    status : str
+        "replicated", "near", "at risk", "repeated in part" or "nothing found".
+    """
+
+    row: int
+    why: Why
+    robust_distance: float
+    isolation: float
+    ratios: tuple[LensRatio, ...]
+    worst_lens: LensName
+    corrected_chance: float
+    released_row: int
+    expected_replicas: float | None
+    expected_replicas_high: float | None
+    attack: float | None
+    attack_control: float | None
+    equal_cells: int
+    equal_cells_control: int
+    has_near_twin: bool
+    stands_out_by: tuple[tuple[str, float], ...]
+    matched_by: tuple[tuple[str, float], ...]
+    status: Status
+
+    @property
+    def worst(self) -> LensRatio:
+        """The distances under the worst lens."""
+        return next(ratio for ratio in self.ratios if ratio.lens == self.worst_lens)
+
+    def __repr__(self) -> str:
+        """Show the status only."""
+        return f"<Person: {self.status}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PrivacyAssessment:
+    """What was found out about the privacy of a release.
+
+    Attributes
+    ----------
+    verdict : Verdict
+        One word, and why.
+    people : tuple of Person
+        Those who stand out; for an internal report only.
+    standing_out : StandingOut
+        How they were chosen, how many were left out, and what could not be looked at.
+    group : Group
+        The people together.
+    measures : mapping of str to Measure
+        By name, such as "ore", "verbatim_rows", "nearest_release_share", "dcr_q05".
+    ends : pair of End
+        The self-test.
+    policy : Policy
+        The thresholds used.
+    redrawn : RedrawnRisk, optional
+        What fresh releases under other keys say.
+    n_rows, n_released, n_columns : int
+        Sizes.
+    """
+
+    verdict: Verdict
+    people: tuple[Person, ...]
+    standing_out: StandingOut
+    group: Group
+    measures: Mapping[str, Measure]
+    ends: tuple[End, End]
+    policy: Policy
+    redrawn: RedrawnRisk | None
+    n_rows: int
+    n_released: int
+    n_columns: int
+
+    @property
+    def trusted(self) -> bool:
+        """Whether both ends of the scale came out right."""
+        return all(end.right for end in self.ends)
+
+    @property
+    def why_not_trusted(self) -> str:
+        """Why the assessment is not to be trusted on this table; empty where it is."""
+        wrong = "; ".join(end.why for end in self.ends if not end.right)
+        return f"not to be trusted on this table: {wrong}" if wrong else ""
+
+    def __repr__(self) -> str:
+        """Show the word and sizes."""
+        return (
+            f"<PrivacyAssessment: {self.verdict.word}, {len(self.people)} people stand out of "
+            f"{self.n_rows}, {self.n_released} released rows>"
+        )
+
+
+def assess_privacy(
+    features: Features,
+    *,
+    outliers: object = None,
+    coordinates: InvariantCoordinates | None = None,
+    redraw: Callable[[int], FeatureTable] | None = None,
+    n_redraws: int = 100,
+    policy: Policy | None = None,
+    cap: int = 1_000,
+    threads: int | None = None,
+) -> PrivacyAssessment:
+    """Return what a release gives away about the people who stand out.
+
+    Parameters
+    ----------
+    features : Features
+        The original and the release.
+    outliers : array-like, optional
+        Row numbers of the people to look at, or a boolean vector; found when left out.
+    coordinates : InvariantCoordinates, optional
+        The map that the release was made with, with permuted components: gives Lambda, the risk
+        before a key is drawn. For numeric columns without missing cells.
+    redraw : callable, optional
+        Returns a release under a fresh key, for any recipe: gives Lambda from `n_redraws` of them.
+    n_redraws : int
+        How many.
+    policy : Policy, optional
+        Other thresholds than the usual ones.
+    cap : int
+        Look at this many people at most.
+    threads : int, optional
+        How many threads to use; by default what suits the size. The result is the same.
+
+    Examples
+    --------
+    >>> from icsa.privacy.features import as_features
+    >>> x = np.random.default_rng(1).normal(size=(200, 4))
+    >>> assessment = assess_privacy(as_features(x, x[::-1]))
+    >>> assessment
+    <PrivacyAssessment: do not release, 5 people stand out of 200, 200 released rows>
+    >>> assessment.measures["verbatim_rows"].value, assessment.trusted
+    (200.0, True)
+    """
+    used = threads_for(features.original.numbers.size + features.released.numbers.size, threads)
+    chosen = Policy() if policy is None else policy
+    lenses = fit_lenses(features)
+    people = (
+        standing_out(lenses, cap=cap, threads=used)
+        if outliers is None
+        else named_people(lenses, outliers, threads=used)
+    )
+    around = measure_surroundings(lenses, people, threads=used)
+    near = measure_nearness(lenses, around, threads=used)
+    n, n_released = features.original.n_rows, features.released.n_rows
+    group = nearest_release_group(near.rho["E"], n, n_released)
+    redrawn = risk_over_redraws(lenses, around, redraw, n_redraws, threads=used) if redraw else None
+    before = _expected(lenses, around, coordinates, redrawn)
+    limits = {} if before is None else dict(zip(people.rows.tolist(), before.high, strict=True))
+    words = statuses(around, near, before=limits, policy=chosen)
+    attack = all_but_one_attack(lenses, people.rows, threads=used)
+    return PrivacyAssessment(
+        verdict=verdict(around, near, group, before=limits, policy=chosen),
+        people=_passport(lenses, around, near, attack, before, words),
+        standing_out=people,
+        group=group,
+        measures=_measures(lenses, around, near, group, attack, used),
+        ends=ends_of_the_scale(lenses, around, chosen, threads=used),
+        policy=chosen,
+        redrawn=redrawn,
+        n_rows=n,
+        n_released=n_released,
+        n_columns=features.n_columns,
+    )
+
+
+def _expected(
+    lenses: Lenses,
+    around: Surroundings,
+    coordinates: InvariantCoordinates | None,
+    redrawn: RedrawnRisk | None,
+) -> ExpectedReplicas | None:
+    if coordinates is not None:
+        return expected_replicas(lenses, around, coordinates)
+    return None if redrawn is None else redrawn.expected
+
+
+def _measures(
+    lenses: Lenses,
+    around: Surroundings,
+    near: Nearness,
+    group: Group,
+    attack: AttackOutcome,
+    threads: int,
+) -> dict[str, Measure]:
+    """Return every measure by the name it has in files."""
+    features, rows = lenses.features, around.people.rows
+    reason = "nobody stands out"
+    return {
+        "nearest_release_share": group.share,
+        "rho_median": other_names.quantile_measure(
+            near.rho["E"], 0.5, name="median rho", direction="higher is safer"
+        ),
+        "attack_success": Measure.mean_of(
+            attack.success, name="all-but-one attack", direction="lower is safer", reason=reason
+        ),
+        "attack_control": Measure.mean_of(
+            attack.control, name="all-but-one attack, control", reason=reason
+        ),
+        "ore": other_names.raw_outlier_replication_error(features, rows),
+        "ore_scaled": other_names.scaled_outlier_replication_error(lenses, rows, near),
+        **other_names.copied_row_measures(features),
+        "verbatim_extremes": other_names.verbatim_extremes(features),
+        "interval_disclosure": other_names.interval_disclosure(lenses, near),
+        **other_names.closest_record_measures(lenses, threads=threads),
+    }
+
+
+def _passport(
+    lenses: Lenses,
+    around: Surroundings,
+    near: Nearness,
+    attack: AttackOutcome,
+    before: ExpectedReplicas | None,
+    words: tuple[Status, ...],
+) -> tuple[Person, ...]:
+    people, names = around.people, lenses.features.names
+    parts = standing_out_parts(lenses, people.rows)
+    lines = []
+    for k, row in enumerate(people.rows.tolist()):
+        worst = near.worst[k]
+        released_row = int(near.released_rows[worst][k])
+        gaps = _gaps(lenses, worst, row, released_row)
+        lines.append(
+            Person(
+                row=row,
+                why=people.why[k],
+                robust_distance=float(people.robust_distances[k]),
+                isolation=float(people.isolations[k]),
+                ratios=tuple(_ratio(lens, around, near, k) for lens in LENSES),
+                worst_lens=worst,
+                corrected_chance=float(near.corrected[k]),
+                released_row=released_row,
+                expected_replicas=None if before is None else float(before.value[k]),
+                expected_replicas_high=None if before is None else float(before.high[k]),
+                attack=_defined(attack.success[k]),
+                attack_control=_defined(attack.control[k]),
+                equal_cells=int(near.agreement.cells[k]),
+                equal_cells_control=int(around.agreement.cells[k]),
+                has_near_twin=bool(around.has_near_twin[k]),
+                stands_out_by=_named_shares(names, match_shares(parts[k], 0.0 * parts[k])),
+                matched_by=_named_shares(names, match_shares(parts[k], gaps)),
+                status=words[k],
+            )
+        )
+    return tuple(lines)
+
+
+def _ratio(lens: LensName, around: Surroundings, near: Nearness, k: int) -> LensRatio:
+    return LensRatio(
+        lens=lens,
+        d_org=float(around.d_org[lens][k]),
+        d_rel=float(near.d_rel[lens][k]),
+        rho=float(near.rho[lens][k]),
+        p=float(near.p[lens][k]),
+        dimension=float(around.dimensions[lens][k]),
+    )
+
+
+def _gaps(lenses: Lenses, lens: LensName, row: int, released_row: int) -> Vector:
+    """Return squared differences of each column, in E's units, or A's where that is the lens."""
+    shown: LensName = "A" if lens == "A" else "E"
+    mine = lenses.originals("E").rows(np.array([row]))
+    theirs = lenses.releases(shown).rows(np.array([released_row]))
+    one = slice(0, 1)
+    x, y = mine.block(one)[:, 0], theirs.block(one)[:, 0]
+    squares = (x - y) ** 2
+    squares[np.isnan(x) & np.isnan(y)] = 0.0
+    squares = np.nan_to_num(squares, nan=MISMATCH)
+    return np.concatenate([squares, MISMATCH * (mine.codes[:, 0] != theirs.codes[:, 0])])
+
+
+def _named_shares(names: tuple[str, ...], shares: Vector) -> tuple[tuple[str, float], ...]:
+    order = np.argsort(-shares, kind="stable")
+    return tuple((names[j], float(shares[j])) for j in order if shares[j] > 0.0)
+
+
+def _defined(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

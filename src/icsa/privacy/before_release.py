@@ -1,0 +1,248 @@
+"""The risk before any key is drawn: how many replicas of a person a release is expected to hold.
+
+Lambda is the expected number of released rows within d_org/2 of a person, over all keys. min(1,
+Lambda) bounds the probability that there is one. For a linear recipe with permuted components it
+follows from the fitted map: every released row has components that are independent draws from the
+components' values, so Lambda is n times the probability of such a draw to land near the person.
+(1 - (1 - P)^n would be wrong: a permutation uses each extreme value exactly once.) For any other
+recipe fresh releases tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal
+
+import numpy as np
+
+from icsa.errors import InputError
+from icsa.ics import InvariantCoordinates
+from icsa.matrices import Matrix, Vector
+from icsa.privacy.features import FeatureTable
+from icsa.privacy.groups import upper_limit
+from icsa.privacy.lenses import Lenses
+from icsa.privacy.neighbours import nearest
+from icsa.privacy.people import Surroundings
+
+__all__ = [
+    "ExpectedReplicas",
+    "KeyLuck",
+    "RedrawnRisk",
+    "expected_replicas",
+    "risk_over_redraws",
+]
+
+KeyLuck = Literal["lucky", "typical", "unlucky"]
+
+_LEVEL = 0.95
+# So few combinations are counted one by one.
+_COUNTED = 20_000
+_HITS = 50
+_DRAWS_AT_ONCE = 4_096
+_MOST_DRAWS = 1 << 18
+# A Lambda that cannot exceed this needs no draws.
+_NEGLIGIBLE = 1e-3
+# Fixed, and no secret: it draws where counting would take too long.
+_SEED = 20_005
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExpectedReplicas:
+    """Lambda of each person, with its one-sided upper .95 limit.
+
+    Attributes
+    ----------
+    value, high : ndarray of shape (m,)
+        The limit is the value itself where all combinations were counted.
+    how : str
+        "fitted map" or "redraws".
+    """
+
+    value: Vector
+    high: Vector
+    how: str
+
+    def __repr__(self) -> str:
+        """Show sizes only."""
+        return f"<ExpectedReplicas of {self.value.size} people, by {self.how}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RedrawnRisk:
+    """What fresh releases under other keys say.
+
+    Attributes
+    ----------
+    expected : ExpectedReplicas
+        The mean number of replicas a release.
+    risk : ndarray of shape (m,)
+        Share of the releases with a replica of the person.
+    rho : ndarray of shape (n_redraws, m)
+        rho under lens E in every release.
+    """
+
+    expected: ExpectedReplicas
+    risk: Vector
+    rho: Matrix
+
+    def luck(self, rho: Vector) -> KeyLuck:
+        """Return whether the smallest rho of a release is among the best or worst tenth of keys.
+
+        Examples
+        --------
+        >>> rho = np.linspace(0.1, 1.0, 10).reshape(10, 1)
+        >>> nothing = ExpectedReplicas(np.zeros(1), np.zeros(1), "redraws")
+        >>> RedrawnRisk(nothing, np.zeros(1), rho).luck(np.array([0.05]))
+        'unlucky'
+        """
+        share = float(np.mean(self.rho.min(axis=1) <= rho.min()))
+        if share <= 0.1:
+            return "unlucky"
+        return "lucky" if share > 0.9 else "typical"
+
+    def __repr__(self) -> str:
+        """Show sizes only."""
+        return f"<RedrawnRisk of {self.rho.shape[1]} people over {self.rho.shape[0]} releases>"
+
+
+def expected_replicas(
+    lenses: Lenses, around: Surroundings, coordinates: InvariantCoordinates
+) -> ExpectedReplicas:
+    """Return Lambda of each person from the fitted map, its components permuted.
+
+    With scores z = W (x - T), x = A z + T and S the columns' robust scales, a draw of components
+    lands near person k when |S^-1 A (z - z_k)| <= r, r = d_org/2. All such z lie in the box
+    |z_j - z_kj| <= r sqrt((G^-1)_jj), G = A' S^-2 A. Of the box's combinations of values either all
+    are counted, or as many drawn as give 50 hits.
+
+    Parameters
+    ----------
+    lenses : Lenses
+        With numeric columns only, without missing cells.
+    around : Surroundings
+        The people and how alone they are.
+    coordinates : InvariantCoordinates
+        The map that the release was made with, for the numeric columns in their order.
+
+    Examples
+    --------
+    Two columns that are the components themselves: the person (9, 9) of six rows has r = d_org/2,
+    a replica needs both nines in one row, and the expected number of such rows is 6 (1/6)^2.
+
+    >>> from icsa.ics import invariant_coordinates
+    >>> from icsa.privacy.features import as_features
+    >>> from icsa.privacy.lenses import fit_lenses
+    >>> from icsa.privacy.people import measure_surroundings
+    >>> from icsa.privacy.standing_out import named_people
+    >>> x = np.array([[0, 0], [1, 2], [2, 1], [1, 0], [0, 2], [9, 9.0]])
+    >>> lenses = fit_lenses(as_features(x, x, grids=[0, 0]))
+    >>> around = measure_surroundings(lenses, named_people(lenses, [5]))
+    >>> coordinates = invariant_coordinates(x, scatters=("identity", "variances"))
+    >>> expected_replicas(lenses, around, coordinates).value.round(6)
+    array([0.166667])
+    """
+    numbers = lenses.features.original.numbers
+    if lenses.features.original.codes.shape[0] or np.isnan(numbers).any():
+        raise InputError(
+            "Lambda by the fitted map needs numeric columns without missing cells. "
+            "Use risk_over_redraws for other tables."
+        )
+    if coordinates.mixing.shape[0] != numbers.shape[0]:
+        raise InputError(
+            f"The coordinates have {coordinates.mixing.shape[0]} columns and the table "
+            f"{numbers.shape[0]}: give those that the release was made with."
+        )
+    scores = coordinates.transform(numbers.T)
+    to_units = coordinates.mixing / lenses.scales[:, None]
+    ordered = np.sort(scores, axis=0)
+    half_widths = np.sqrt(np.diagonal(np.linalg.pinv(to_units.T @ to_units)))
+    radii = 0.5 * around.d_org["E"]
+    values, highs = np.empty(radii.size), np.empty(radii.size)
+    for k, row in enumerate(around.people.rows):
+        # Rounding must not put the person's own values out of the box.
+        reach = radii[k] * half_widths + 1e-9 * np.abs(scores[row])
+        values[k], highs[k] = _lambda(ordered, scores[row], reach, to_units, radii[k])
+    return ExpectedReplicas(values, highs, "fitted map")
+
+
+def risk_over_redraws(
+    lenses: Lenses,
+    around: Surroundings,
+    redraw: Callable[[int], FeatureTable],
+    n_redraws: int = 100,
+    *,
+    threads: int = 1,
+) -> RedrawnRisk:
+    """Return how often fresh releases replicate each person, for any recipe.
+
+    Parameters
+    ----------
+    lenses, around
+        Of the original and the people who stand out.
+    redraw : callable
+        Returns a release under a fresh key; called with 0, 1, ... n_redraws - 1.
+    n_redraws : int
+        Number of releases. Without a replica in any, the upper limit is about 3/n_redraws.
+    threads : int
+        As in `icsa.privacy.neighbours.nearest`.
+
+    Examples
+    --------
+    >>> from icsa.privacy.features import as_features
+    >>> from icsa.privacy.lenses import fit_lenses
+    >>> from icsa.privacy.people import measure_surroundings
+    >>> from icsa.privacy.standing_out import named_people
+    >>> x = np.array([[0, 0], [1, 2], [2, 1], [1, 0], [0, 2], [9, 9.0]])
+    >>> both = as_features(x, x, grids=[0, 0])
+    >>> lenses = fit_lenses(both)
+    >>> around = measure_surroundings(lenses, named_people(lenses, [5]))
+    >>> risk_over_redraws(lenses, around, lambda number: both.released, 10).risk
+    array([1.])
+    """
+    if n_redraws < 1:
+        raise InputError(f"At least one release must be redrawn: n_redraws is {n_redraws}.")
+    rows, radii = around.people.rows, 0.5 * around.d_org["E"]
+    counts, rho = np.empty((n_redraws, rows.size)), np.empty((n_redraws, rows.size))
+    people = lenses.originals("E").rows(rows)
+    for number in range(n_redraws):
+        released = lenses.with_released(redraw(number)).releases("E")
+        k = min(8, released.n_rows)  # more replicas than that do not change any word
+        found = nearest(people, released, k=k, threads=threads)
+        counts[number] = np.sum(found.distances <= radii[:, None], axis=1)
+        rho[number] = found.distances[:, 0] / np.where(radii > 0.0, 2.0 * radii, np.inf)
+    mean, hits = counts.mean(axis=0), np.sum(counts > 0, axis=0)
+    limits = np.array([upper_limit(int(hit), n_redraws, _LEVEL) for hit in hits])
+    expected = ExpectedReplicas(mean, np.maximum(mean, limits), "redraws")
+    return RedrawnRisk(expected, hits / n_redraws, rho)
+
+
+def _lambda(
+    ordered: Matrix, centre: Vector, reach: Vector, to_units: Matrix, radius: float
+) -> tuple[float, float]:
+    """Return Lambda of one person and its upper limit."""
+    n, p = ordered.shape
+    low = [int(np.searchsorted(ordered[:, j], centre[j] - reach[j], "left")) for j in range(p)]
+    high = [int(np.searchsorted(ordered[:, j], centre[j] + reach[j], "right")) for j in range(p)]
+    counts = np.array(high) - np.array(low)
+    bound = n * float(np.prod(counts / n))  # as if every combination in the box were a hit
+    values = [ordered[low[j] : high[j], j] - centre[j] for j in range(p)]
+    n_combinations = float(np.prod(counts.astype(np.float64)))
+    square = radius * radius * (1.0 + 1e-12)
+    if n_combinations <= _COUNTED:
+        steps = np.array(list(product(*values))).reshape(-1, p)
+        hits = _near(steps, to_units, square)
+        return bound * hits / max(n_combinations, 1.0), bound * hits / max(n_combinations, 1.0)
+    if bound <= _NEGLIGIBLE:
+        return bound, bound
+    rng, hits, draws = np.random.default_rng(_SEED), 0, 0
+    while hits < _HITS and draws < _MOST_DRAWS:
+        steps = np.column_stack([rng.choice(column, _DRAWS_AT_ONCE) for column in values])
+        hits, draws = hits + _near(steps, to_units, square), draws + _DRAWS_AT_ONCE
+    return bound * hits / draws, bound * upper_limit(hits, draws, _LEVEL)
+
+
+def _near(steps: Matrix, to_units: Matrix, square: float) -> int:
+    moved = steps @ to_units.T
+    return int(np.sum(np.einsum("ij,ij->i", moved, moved) <= square))

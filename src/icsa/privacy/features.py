@@ -1,0 +1,216 @@
+"""Two tables as the assessment sees them: numbers, codes of categories, and the grid of numbers.
+
+Everything else in this package works on `Features`. Tables lie columns first, so that a column is
+one piece of memory; rows are people. Nothing here reads files or knows data frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from icsa.errors import InputError
+from icsa.matrices import Matrix, Vector, columns_first
+
+__all__ = ["Codes", "FeatureTable", "Features", "as_features", "lattice_step"]
+
+Codes = npt.NDArray[np.int32]
+
+# A lattice is looked for in this many cells at most.
+_CELLS_FOR_LATTICE = 10_000
+# A cell lies on the lattice when it is as near as this, in steps.
+_ON_LATTICE = 1e-3
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FeatureTable:
+    """One table: numbers and codes of categories, columns first.
+
+    Attributes
+    ----------
+    numbers : ndarray of shape (n_numbers, n_rows), float64
+        One row for each numeric column; NaN is missing.
+    codes : ndarray of shape (n_categories, n_rows), int32
+        One row for each categorical column; -1 is missing.
+    """
+
+    numbers: Matrix
+    codes: Codes
+
+    @property
+    def n_rows(self) -> int:
+        """Number of people."""
+        return int(self.numbers.shape[1])
+
+    def rows(self, rows: npt.NDArray[np.intp]) -> FeatureTable:
+        """Return a table of some of the rows, in the order given."""
+        return FeatureTable(
+            np.ascontiguousarray(self.numbers[:, rows]), np.ascontiguousarray(self.codes[:, rows])
+        )
+
+    def __repr__(self) -> str:
+        """Show sizes only."""
+        return (
+            f"<FeatureTable: {self.n_rows} rows, {self.numbers.shape[0]} numeric and "
+            f"{self.codes.shape[0]} categorical columns>"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Features:
+    """An original and a release with the same columns.
+
+    Attributes
+    ----------
+    original, released : FeatureTable
+        They may have different numbers of rows.
+    names : tuple of str
+        Names of the numeric columns, then of the categorical ones.
+    grids : ndarray of shape (n_numbers,)
+        Step of the lattice that a numeric column's values lie on; 0 where there is none.
+    """
+
+    original: FeatureTable
+    released: FeatureTable
+    names: tuple[str, ...]
+    grids: Vector
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns, numeric and categorical."""
+        return len(self.names)
+
+    def with_released(self, released: FeatureTable) -> Features:
+        """Return the same original beside another release."""
+        return Features(self.original, released, self.names, self.grids)
+
+    def __repr__(self) -> str:
+        """Show sizes only."""
+        return f"<Features: original {self.original!r}, released {self.released!r}>"
+
+
+def as_features(
+    original: object,
+    released: object,
+    *,
+    names: Sequence[str] | None = None,
+    grids: Sequence[float] | Vector | None = None,
+    original_codes: object = None,
+    released_codes: object = None,
+    category_names: Sequence[str] | None = None,
+) -> Features:
+    """Return two tables as `Features`, from plain matrices.
+
+    Parameters
+    ----------
+    original, released : array-like of shape (n_rows, n_numbers), (n_released, n_numbers)
+        Numeric columns; NaN is missing. Matrices in Fortran order are not copied.
+    names : sequence of str, optional
+        Names of the numeric columns.
+    grids : sequence of float, optional
+        Lattice steps of the numeric columns, 0 for none; found by `lattice_step` when left out.
+    original_codes, released_codes : array-like of int, optional
+        Categorical columns, the same code for the same category in both; -1 is missing.
+    category_names : sequence of str, optional
+        Names of the categorical columns.
+
+    Examples
+    --------
+    >>> original = [[1.0, 20.5], [1.0, 30.25], [4.0, np.nan], [2.0, 25.5]]
+    >>> both = as_features(original, [[1.0, 25.0]], names=["visits", "bmi"])
+    >>> both
+    <Features: original <FeatureTable: 4 rows, 2 numeric and 0 categorical columns>, \
+released <FeatureTable: 1 rows, 2 numeric and 0 categorical columns>>
+    >>> both.grids
+    array([1., 0.])
+    """
+    tables = (
+        _table(original, original_codes, "original"),
+        _table(released, released_codes, "release"),
+    )
+    n_numbers, n_codes = tables[0].numbers.shape[0], tables[0].codes.shape[0]
+    if tables[1].numbers.shape[0] != n_numbers or tables[1].codes.shape[0] != n_codes:
+        raise InputError(
+            f"The original has {n_numbers} numeric and {n_codes} categorical columns, the release "
+            f"{tables[1].numbers.shape[0]} and {tables[1].codes.shape[0]}: they must have the same "
+            "ones, in the same order."
+        )
+    if n_numbers + n_codes == 0:
+        raise InputError("There are no columns in common: give at least one.")
+    all_names = (
+        *_names(names, n_numbers, "number", "numeric"),
+        *_names(category_names, n_codes, "category", "categorical"),
+    )
+    return Features(*tables, all_names, _grids(grids, tables[0].numbers))
+
+
+def lattice_step(values: Vector) -> float:
+    """Return the step of the lattice that all values lie on, or 0 where there is none.
+
+    The step is the smallest distance between two different values, if every other distance is a
+    multiple of it. Columns without equal cells have none: what the step is for does not happen.
+
+    Examples
+    --------
+    >>> lattice_step(np.array([1.25, 1.5, 1.25, 7.5]))
+    0.25
+    >>> lattice_step(np.array([0.1, 0.7354, 2.71828, 0.1]))
+    0.0
+    """
+    cells = values[~np.isnan(values)]
+    cells = cells[:: max(1, -(-cells.size // _CELLS_FOR_LATTICE))]
+    distinct = np.unique(cells)
+    if distinct.size < 2 or distinct.size == cells.size:
+        return 0.0
+    gaps = np.diff(distinct)
+    smallest = float(gaps.min())
+    if smallest <= 1e-12 * float(np.abs(distinct).max()):
+        return 0.0
+    steps = gaps / smallest
+    off = np.abs(steps - np.rint(steps))
+    # Decimals are not exact in binary, and the error of the smallest gap grows with the count.
+    return smallest if bool(np.all(off <= np.minimum(_ON_LATTICE * steps, 0.05))) else 0.0
+
+
+def _table(numbers: object, codes: object, which: str) -> FeatureTable:
+    """Return one table, columns first, after looking at shapes and cells."""
+    matrix = np.asarray(numbers, dtype=np.float64)
+    levels = np.asarray(codes if codes is not None else np.empty((matrix.shape[0], 0)))
+    if matrix.ndim != 2 or levels.ndim != 2 or matrix.shape[0] != levels.shape[0]:
+        raise InputError(
+            f"The {which}'s numbers and codes must be two tables with as many rows: got shapes "
+            f"{matrix.shape} and {levels.shape}."
+        )
+    if matrix.shape[0] == 0:
+        raise InputError(f"The {which} has no rows.")
+    if np.isinf(matrix).any():
+        raise InputError(f"The {which} has infinite cells: mark missing ones by NaN.")
+    if levels.size and (levels.dtype.kind not in "iu" or levels.min() < -1):
+        raise InputError(f"The {which}'s codes must be integers from -1 (missing) up.")
+    codes_first = np.ascontiguousarray(levels.T.astype(np.int32))
+    if matrix.shape[1] == 0:
+        return FeatureTable(np.empty((0, matrix.shape[0])), codes_first)
+    return FeatureTable(columns_first(matrix), codes_first)
+
+
+def _names(names: Sequence[str] | None, count: int, word: str, kind: str) -> tuple[str, ...]:
+    if names is None:
+        return tuple(f"{word} {j}" for j in range(count))
+    if len(names) != count:
+        raise InputError(f"There are {count} {kind} columns and {len(names)} names for them.")
+    return tuple(names)
+
+
+def _grids(grids: Sequence[float] | Vector | None, numbers: Matrix) -> Vector:
+    if grids is None:
+        return np.array([lattice_step(column) for column in numbers], dtype=np.float64)
+    steps = np.asarray(grids, dtype=np.float64)
+    if steps.shape != (numbers.shape[0],) or not np.all(np.isfinite(steps) & (steps >= 0)):
+        raise InputError(
+            f"grids must hold one step, 0 or larger, for each of {numbers.shape[0]} numeric "
+            f"columns: got shape {steps.shape}."
+        )
+    return steps

@@ -1,0 +1,101 @@
+"""The people who stand out as a group: how many are nearer to the release than to anyone else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import bdtrc, betaincinv
+
+from icsa.errors import InputError
+from icsa.matrices import Vector
+from icsa.measures import Measure, NotEstimable
+
+__all__ = ["Group", "clopper_pearson", "nearest_release_group", "upper_limit"]
+
+
+@dataclass(frozen=True)
+class Group:
+    """How near the release comes to the people who stand out, taken together.
+
+    Attributes
+    ----------
+    share : Measure
+        Share of the people nearer to a released row than to any other original.
+    expected : float
+        What fresh rows of the same law would give: n*/(n* + n - 1).
+    p_value : float
+        Probability of so large a share, or a larger one, among fresh rows.
+    median_ratio : float
+        Median of rho = d_rel / d_org under lens E; NaN without people.
+    """
+
+    share: Measure
+    expected: float
+    p_value: float
+    median_ratio: float
+
+
+def nearest_release_group(ratios: Vector, n_rows: int, n_released: int) -> Group:
+    """Return the group's share of ratios below 1, with its exact test and interval.
+
+    Parameters
+    ----------
+    ratios : ndarray of shape (m,)
+        rho = d_rel / d_org of each person under lens E.
+    n_rows, n_released : int
+        Numbers of rows of the original and of the release.
+
+    Examples
+    --------
+    Four of four are nearer to the release, and fresh rows would give 6/(6 + 5) of them. The
+    probability of that is (6/11)^4 = .0885; the interval's low end is .025^(1/4) = .398.
+
+    >>> group = nearest_release_group(np.array([0.1, 0.2, 0.3, 0.5]), 6, 6)
+    >>> print(group.share)
+    1.00 (0.40 to 1.00)
+    >>> round(group.expected, 4), round(group.p_value, 4), group.median_ratio
+    (0.5455, 0.0885, 0.25)
+    """
+    m = ratios.size
+    expected = n_released / (n_released + n_rows - 1)
+    nearer = int(np.sum(ratios < 1.0))
+    share = Measure.of(
+        nearer / m if m else NotEstimable("nobody stands out"),
+        name="nearest-release share",
+        direction="lower is safer",
+        n=m,
+        interval=clopper_pearson(nearer, m) if m else None,
+    )
+    p_value = float(bdtrc(nearer - 1, m, expected)) if nearer else 1.0
+    return Group(share, expected, p_value, float(np.median(ratios)) if m else float("nan"))
+
+
+def clopper_pearson(successes: int, trials: int, level: float = 0.95) -> tuple[float, float]:
+    """Return the exact interval of a share, from the beta distribution.
+
+    Examples
+    --------
+    >>> low, high = clopper_pearson(0, 10)
+    >>> low, round(high, 4)  # 1 - .025^(1/10)
+    (0.0, 0.3085)
+    """
+    if not 0 <= successes <= trials or trials < 1:
+        raise InputError(f"A share needs 0 to n successes of n > 0: got {successes} of {trials}.")
+    tail = 0.5 * (1.0 - level)
+    low = float(betaincinv(successes, trials - successes + 1, tail)) if successes else 0.0
+    high = 1.0
+    if successes < trials:
+        high = float(betaincinv(successes + 1, trials - successes, 1.0 - tail))
+    return low, high
+
+
+def upper_limit(successes: int, trials: int, level: float = 0.95) -> float:
+    """Return the exact one-sided upper limit of a share.
+
+    Examples
+    --------
+    >>> round(upper_limit(0, 300), 5)  # 1 - .05^(1/300)
+    0.00994
+    """
+    return clopper_pearson(successes, trials, 2.0 * level - 1.0)[1]

@@ -1,0 +1,318 @@
+"""Person by person: how alone somebody is, how near the release comes, and how likely by chance.
+
+For a person k among n originals and n* released rows, under each lens::
+
+    d_org  distance to the nearest other original       how alone
+    d_rel  distance to the nearest released row         how near the release comes
+    rho    d_rel / d_org
+    p      rho^D / (rho^D + n/n*)                       chance of so small a rho with fresh rows
+
+If released rows were fresh draws of the same law, both distances would be first points of Poisson
+processes of the same local density in D dimensions, which gives p. D is the smallest of the number
+of columns, the intrinsic dimension of all rows, and that of the people's neighbourhoods (from 20
+people on), times the person's share of cells that are not missing. P = 3 m min(p over the lenses)
+corrects for three lenses and m people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from icsa.errors import InputError
+from icsa.matrices import Matrix, Vector
+from icsa.privacy.lenses import MISMATCH, Lenses, LensName, Points
+from icsa.privacy.neighbours import RowNumbers, nearest
+from icsa.privacy.partial_knowledge import Agreement, most_equal_cells
+from icsa.privacy.standing_out import StandingOut
+
+__all__ = [
+    "LENSES",
+    "Nearness",
+    "Surroundings",
+    "chance",
+    "corrected_chances",
+    "intrinsic_dimension",
+    "match_shares",
+    "measure_nearness",
+    "measure_surroundings",
+    "standing_out_parts",
+]
+
+LENSES: tuple[LensName, ...] = ("E", "M", "A")
+
+# Rows on which the dimension of all rows is estimated.
+_ROWS_FOR_DIMENSION = 2_000
+# From so many people on, their own neighbourhoods are asked for the dimension too.
+_PEOPLE_FOR_DIMENSION = 20
+# The nearest other row is a twin when it is as near as this share of twins by chance, over all m.
+_TWIN_LEVEL = 0.05
+# Fixed, and no secret: it chooses the rows for the dimension.
+_SEED = 20_004
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Surroundings:
+    """What the original alone says about the people who stand out; the same for every release.
+
+    Attributes
+    ----------
+    people : StandingOut
+    d_org : mapping of lens to ndarray of shape (m,)
+        Distance to the nearest other original; A's is E's.
+    dimensions : mapping of lens to ndarray of shape (m,)
+        D of each person.
+    has_near_twin : ndarray of shape (m,), bool
+        Whether the nearest other original is unusually near: (r1/r2)^D <= .05/m under E, with r1
+        and r2 the distances to the two nearest.
+    agreement : Agreement
+        The control of h: cells in common with one other original.
+    """
+
+    people: StandingOut
+    d_org: Mapping[LensName, Vector]
+    dimensions: Mapping[LensName, Vector]
+    has_near_twin: np.ndarray
+    agreement: Agreement
+
+    def __repr__(self) -> str:
+        """Show sizes only."""
+        return f"<Surroundings: {self.people.rows.size} people>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Nearness:
+    """How near one release comes to the people who stand out; vectors over the m people.
+
+    Attributes
+    ----------
+    d_rel, rho, p : mapping of lens to ndarray of shape (m,)
+    released_rows : mapping of lens to ndarray of shape (m,)
+        The nearest released row.
+    worst : tuple of lens
+        The lens with the smallest p.
+    corrected : ndarray of shape (m,)
+        P = min(1, 3 m min p).
+    agreement : Agreement
+        h: cells in common with one released row.
+    """
+
+    d_rel: Mapping[LensName, Vector]
+    rho: Mapping[LensName, Vector]
+    p: Mapping[LensName, Vector]
+    released_rows: Mapping[LensName, RowNumbers]
+    worst: tuple[LensName, ...]
+    corrected: Vector
+    agreement: Agreement
+
+    @property
+    def worst_rho(self) -> Vector:
+        """Each person's rho under the worst lens."""
+        return np.array([self.rho[lens][k] for k, lens in enumerate(self.worst)])
+
+    def __repr__(self) -> str:
+        """Show sizes only."""
+        return f"<Nearness: {len(self.worst)} people>"
+
+
+def measure_surroundings(lenses: Lenses, people: StandingOut, *, threads: int = 1) -> Surroundings:
+    """Return how alone the people are, and the dimension of their surroundings.
+
+    Examples
+    --------
+    >>> from icsa.privacy.features import as_features
+    >>> from icsa.privacy.lenses import fit_lenses
+    >>> from icsa.privacy.standing_out import named_people
+    >>> x = np.array([[0.0], [1.0], [2.0], [3.0], [10.0]])  # median 2, scale 1.4826
+    >>> lenses = fit_lenses(as_features(x, x))
+    >>> alone = measure_surroundings(lenses, named_people(lenses, [4]))
+    >>> round(float(alone.d_org["E"][0]), 4)  # 7 / 1.4826
+    4.7214
+    """
+    if lenses.original.shape[1] < 3:
+        raise InputError("How alone somebody is needs three rows or more in the original.")
+    d_org: dict[LensName, Vector] = {}
+    dimensions: dict[LensName, Vector] = {}
+    twins = np.zeros(people.rows.size, dtype=bool)
+    for lens in ("E", "M"):
+        name: LensName = "E" if lens == "E" else "M"
+        points = lenses.originals(name)
+        found = nearest(points.rows(people.rows), points, k=2, own=people.rows, threads=threads)
+        d_org[name] = found.distances[:, 0].copy()
+        overall = _dimension(points, found.distances, lenses.n_varying, threads)
+        dimensions[name] = overall * _observed_shares(lenses, people.rows)
+        if name == "E":
+            twins = _near_twins(found.distances, dimensions[name])
+    d_org["A"], dimensions["A"] = d_org["E"], dimensions["E"]
+    original = lenses.features.original
+    equal = most_equal_cells(lenses, people.rows, original, people.rows, threads)
+    return Surroundings(people, d_org, dimensions, twins, equal)
+
+
+def measure_nearness(lenses: Lenses, around: Surroundings, *, threads: int = 1) -> Nearness:
+    """Return how near the lenses' release comes to each person, and how likely by chance.
+
+    Examples
+    --------
+    >>> from icsa.privacy.features import as_features
+    >>> from icsa.privacy.lenses import fit_lenses
+    >>> from icsa.privacy.standing_out import named_people
+    >>> x = np.array([[0.0], [1.0], [2.0], [3.0], [10.0]])
+    >>> released = np.array([[-1.0], [0.5], [1.5], [4.5], [6.5]])
+    >>> lenses = fit_lenses(as_features(x, released))
+    >>> near = measure_nearness(lenses, measure_surroundings(lenses, named_people(lenses, [4])))
+    >>> float(near.rho["E"][0]), round(float(near.p["E"][0]), 4)  # 3.5/7; .5/(.5 + 5/5)
+    (0.5, 0.3333)
+    """
+    rows = around.people.rows
+    n, n_released = lenses.original.shape[1], lenses.released.shape[1]
+    d_rel: dict[LensName, Vector] = {}
+    rho: dict[LensName, Vector] = {}
+    p: dict[LensName, Vector] = {}
+    released_rows: dict[LensName, RowNumbers] = {}
+    for lens in LENSES:
+        people = lenses.originals(lens).rows(rows)
+        found = nearest(people, lenses.releases(lens), threads=threads)
+        d_rel[lens], released_rows[lens] = found.distances[:, 0], found.rows[:, 0]
+        rho[lens] = _ratios(d_rel[lens], around.d_org[lens])
+        p[lens] = chance(rho[lens], around.dimensions[lens], n, n_released)
+    stacked = np.array([p[lens] for lens in LENSES])
+    worst = tuple(LENSES[j] for j in np.argmin(stacked, axis=0))
+    equal = most_equal_cells(lenses, rows, lenses.features.released, None, threads)
+    corrected = corrected_chances(stacked)
+    return Nearness(d_rel, rho, p, released_rows, worst, corrected, equal)
+
+
+def chance(rho: Vector, dimension: float | Vector, n_rows: int, n_released: int) -> Vector:
+    """Return p = rho^D / (rho^D + n/n*): how likely fresh rows come as near.
+
+    Examples
+    --------
+    >>> chance(np.array([0.0, 0.5, 1.0]), 2.0, 100, 100).round(3)
+    array([0. , 0.2, 0.5])
+    """
+    power = np.minimum(rho, 1e6) ** dimension
+    return np.asarray(power / (power + n_rows / n_released))
+
+
+def corrected_chances(chances: Matrix) -> Vector:
+    """Return P = min(1, 3 m min over the lenses), from a row of chances for each lens.
+
+    Examples
+    --------
+    >>> corrected_chances(np.array([[0.01, 0.5], [0.02, 0.4], [0.3, 0.3]])).round(6)
+    array([0.06, 1.  ])
+    """
+    n_lenses, m = chances.shape
+    return np.asarray(np.minimum(1.0, n_lenses * m * chances.min(axis=0)))
+
+
+def intrinsic_dimension(distances: Matrix) -> float:
+    """Return the TwoNN dimension (N - 1) / sum ln(r2/r1); infinite where it is not defined.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (N, 2)
+        Distances to the two nearest neighbours. Rows with r1 = 0 are left out.
+
+    References
+    ----------
+    Facco, d'Errico, Rodriguez and Laio (2017), Estimating the intrinsic dimension of datasets by a
+    minimal neighborhood information.
+
+    Examples
+    --------
+    >>> round(intrinsic_dimension(np.array([[1.0, np.e], [1.0, np.e], [2.0, 2 * np.e]])), 6)
+    0.666667
+    """
+    usable = (distances[:, 0] > 0.0) & np.isfinite(distances[:, 1])
+    logs = np.log(distances[usable, 1] / distances[usable, 0])
+    total = float(logs.sum())
+    return (logs.size - 1) / total if logs.size > 1 and total > 0.0 else float("inf")
+
+
+def standing_out_parts(lenses: Lenses, rows: RowNumbers) -> Matrix:
+    """Return what each column adds to a person's standing out, shape (m, n_columns).
+
+    Squared robust units from the median for numbers; for a category 2 (1 - f), f being its share of
+    the rows: what it adds to the squared distance to a random row. Missing counts as a category.
+
+    Examples
+    --------
+    >>> from icsa.privacy.features import as_features
+    >>> from icsa.privacy.lenses import fit_lenses
+    >>> x = np.array([[0.0], [1.0], [2.0], [3.0], [12.0]])
+    >>> codes = np.array([[0], [0], [0], [0], [1]])
+    >>> both = as_features(x, x, original_codes=codes, released_codes=codes)
+    >>> standing_out_parts(fit_lenses(both), np.array([4])).round(2)  # (10/1.4826)^2; 2 (1 - 1/5)
+    array([[45.49,  1.6 ]])
+    """
+    numbers = lenses.original[:, rows]
+    missing = np.isnan(numbers)
+    rarity = 1.0 - np.isnan(lenses.features.original.numbers).mean(axis=1)
+    squares = np.where(missing, MISMATCH * rarity[:, None], np.nan_to_num(numbers) ** 2)
+    codes = lenses.features.original.codes
+    levels = np.empty((codes.shape[0], rows.size))
+    for j, column in enumerate(codes):
+        counts = np.bincount(column + 1)
+        levels[j] = 1.0 - counts[column[rows] + 1] / column.size
+    return np.vstack([squares, MISMATCH * levels]).T
+
+
+def match_shares(parts: Vector, gaps: Vector) -> Vector:
+    """Return each column's share of what a released row repeats of a person's standing out.
+
+    Parameters
+    ----------
+    parts : ndarray of shape (n_columns,)
+        What each column adds to the person's standing out.
+    gaps : ndarray of shape (n_columns,)
+        Squared differences to the nearest released row.
+
+    Returns
+    -------
+    ndarray of shape (n_columns,)
+        They sum to 1; all 0 where the released row repeats nothing.
+
+    Examples
+    --------
+    >>> match_shares(np.array([9.0, 4.0, 1.0]), np.array([0.0, 1.0, 5.0]))
+    array([0.75, 0.25, 0.  ])
+    """
+    repeated = np.maximum(parts - gaps, 0.0)
+    total = float(repeated.sum())
+    return repeated / total if total > 0.0 else repeated
+
+
+def _ratios(d_rel: Vector, d_org: Vector) -> Vector:
+    """Return d_rel / d_org; 1 or infinite for who has an exact double, whom nothing singles out."""
+    doubled = d_org == 0.0
+    ratios = d_rel / np.where(doubled, 1.0, d_org)
+    return np.where(doubled, np.where(d_rel == 0.0, 1.0, np.inf), ratios)
+
+
+def _dimension(points: Points, people: Matrix, n_columns: int, threads: int) -> float:
+    """Return D: the smallest of columns, dimension of all rows, and of 20 or more people."""
+    rows = np.sort(np.random.default_rng(_SEED).permutation(points.n_rows)[:_ROWS_FOR_DIMENSION])
+    sample = points.rows(rows)
+    found = nearest(sample, sample, k=2, own=np.arange(rows.size), threads=threads)
+    candidates = [float(n_columns), intrinsic_dimension(found.distances)]
+    if people.shape[0] >= _PEOPLE_FOR_DIMENSION:
+        candidates.append(intrinsic_dimension(people))
+    return min(candidates)
+
+
+def _observed_shares(lenses: Lenses, rows: RowNumbers) -> Vector:
+    """Return each person's share of cells that are not missing, of the columns that vary."""
+    table = lenses.features.original
+    known = np.vstack([~np.isnan(table.numbers[:, rows]), table.codes[:, rows] >= 0])
+    return np.asarray(known[lenses.varying].sum(axis=0) / max(1, lenses.n_varying))
+
+
+def _near_twins(distances: Matrix, dimension: Vector) -> np.ndarray:
+    """Return who has a twin: (r1/r2)^D is uniform where rows lie as a Poisson process."""
+    farther = np.where(distances[:, 1] > 0.0, distances[:, 1], 1.0)
+    uniform = (distances[:, 0] / farther) ** dimension
+    return np.asarray(uniform <= _TWIN_LEVEL / max(1, distances.shape[0]))

@@ -1,0 +1,238 @@
+"""Who stands out: rows far from the centre, and rows with nobody near them.
+
+Distance alone misses people in holes of the data, isolation alone misses small groups: a row counts
+when either finds it. The distance to the *nearest* other row chooses nobody: it is what a release
+is measured against later, and people chosen by it would make fresh data look copied.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.special import chdtri
+
+from icsa.errors import InputError
+from icsa.matrices import Vector
+from icsa.privacy.lenses import Lenses, Points
+from icsa.privacy.neighbours import RowNumbers, nearest
+from icsa.privacy.robust_fit import robust_distances
+
+__all__ = ["StandingOut", "Why", "isolated_rows", "named_people", "standing_out"]
+
+Why = Literal["distance", "isolation", "distance and isolation", "given"]
+
+# A row is isolated by the distance to this neighbour.
+_NEIGHBOUR = 5
+_LEAST_ISOLATED = 5
+_ISOLATED_SHARE = 0.01
+_LEVEL = 0.05
+# Up to so many rows each is compared with each.
+_EXACT_ROWS = 20_000
+# Beyond: rows are compared with so many others first, and the share that stays goes on.
+_SCREENS = ((1_000, 0.05), (20_000, 0.0))
+# Fixed, and no secret: it chooses the rows of the screens.
+_SEED = 20_003
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StandingOut:
+    """The people who stand out.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (m,)
+        Row numbers of the original, those who stand out most first.
+    why : tuple of str
+        Why each was chosen: "distance", "isolation", "distance and isolation" or "given".
+    robust_distances : ndarray of shape (m,)
+    isolations : ndarray of shape (m,)
+        Distance to the 5th neighbour under lens E.
+    cutoff : float
+        Robust distances above it stand out; infinite where there are none.
+    n_beyond : int
+        Number of rows beyond the cutoff, also of those that the cap left out.
+    n_left_out : int
+        Number of rows that stand out but are beyond the cap.
+    note : str
+        What could not be looked at, and why.
+    """
+
+    rows: RowNumbers
+    why: tuple[Why, ...]
+    robust_distances: Vector
+    isolations: Vector
+    cutoff: float
+    n_beyond: int
+    n_left_out: int
+    note: str = ""
+
+    def __repr__(self) -> str:
+        """Show sizes only."""
+        return f"<StandingOut: {self.rows.size} people, {self.n_left_out} more left out>"
+
+
+def standing_out(lenses: Lenses, *, cap: int = 1_000, threads: int = 1) -> StandingOut:
+    """Return the rows of the original that stand out, at most `cap` of them.
+
+    A row stands out when its robust distance is above sqrt(chi2_p(1 - .05/n)), or when it is among
+    the max(5, 1%) rows with the largest distance to their 5th neighbour. More than `cap` are ranked
+    by the better of their two ranks.
+
+    Examples
+    --------
+    >>> from icsa.privacy.features import as_features
+    >>> from icsa.privacy.lenses import fit_lenses
+    >>> x = np.random.default_rng(1).normal(size=(100, 3))
+    >>> x[7] = 30.0
+    >>> found = standing_out(fit_lenses(as_features(x, x)))
+    >>> int(found.rows[0]), found.why[0], found.rows.size
+    (7, 'distance and isolation', 5)
+    """
+    if cap < 1:
+        raise InputError(f"At least one person must be looked at: cap is {cap}.")
+    points = lenses.originals("E")
+    n = points.n_rows
+    distances = robust_distances(lenses.original, lenses.fit)
+    cutoff = _cutoff(len(lenses.fit.anchors), n)
+    beyond = np.flatnonzero(distances > cutoff)
+    beyond = beyond[np.argsort(-distances[beyond], kind="stable")]
+    n_isolated = min(max(_LEAST_ISOLATED, math.ceil(_ISOLATED_SHARE * n)), n)
+    lonely, lonely_distances = isolated_rows(points, min(n_isolated, cap), threads=threads)
+    ranks: dict[int, float] = {}
+    for chosen in (beyond[:cap], lonely):
+        for rank, row in enumerate(chosen.tolist()):
+            ranks[row] = min(rank, ranks.get(row, math.inf))
+    rows = np.array(sorted(ranks, key=lambda row: (ranks[row], row))[:cap], dtype=np.int64)
+    why = _reasons(rows, set(beyond.tolist()), set(lonely.tolist()))
+    n_either = len(set(beyond.tolist()) | set(lonely.tolist())) + (n_isolated - lonely.size)
+    return StandingOut(
+        rows=rows,
+        why=why,
+        robust_distances=distances[rows],
+        isolations=_isolations(points, rows, lonely, lonely_distances, threads),
+        cutoff=cutoff,
+        n_beyond=beyond.size,
+        n_left_out=n_either - rows.size,
+        note=lenses.fit.note,
+    )
+
+
+def named_people(lenses: Lenses, outliers: object, *, threads: int = 1) -> StandingOut:
+    """Return the people that were named, as `standing_out` returns those that it finds.
+
+    Parameters
+    ----------
+    lenses : Lenses
+        Of the two tables.
+    outliers : array-like
+        Row numbers of the original, or a boolean vector of its length.
+    threads : int
+        As in `icsa.privacy.neighbours.nearest`.
+
+    Examples
+    --------
+    >>> from icsa.privacy.features import as_features
+    >>> from icsa.privacy.lenses import fit_lenses
+    >>> x = np.random.default_rng(1).normal(size=(100, 3))
+    >>> named_people(fit_lenses(as_features(x, x)), [3, 5]).why
+    ('given', 'given')
+    """
+    points = lenses.originals("E")
+    n = points.n_rows
+    chosen = np.asarray(outliers)
+    if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "biu"):
+        raise InputError("Outliers are a vector of row numbers, or of True and False.")
+    if chosen.dtype.kind == "b":
+        if chosen.size != n:
+            raise InputError(
+                f"Outliers as True and False need one for each of {n} rows: got {chosen.size}."
+            )
+        chosen = np.flatnonzero(chosen)
+    if chosen.size and not (chosen.min() >= 0 and chosen.max() < n):
+        raise InputError(f"Outliers as row numbers must be from 0 to {n - 1}.")
+    rows = np.array(list(dict.fromkeys(chosen.tolist())), dtype=np.int64)
+    distances = robust_distances(lenses.original[:, rows], lenses.fit)
+    given: Why = "given"
+    return StandingOut(
+        rows=rows,
+        why=(given,) * rows.size,
+        robust_distances=distances,
+        isolations=_kth_distances(points, rows, threads),
+        cutoff=_cutoff(len(lenses.fit.anchors), n),
+        n_beyond=0,
+        n_left_out=0,
+        note=lenses.fit.note,
+    )
+
+
+def isolated_rows(points: Points, count: int, *, threads: int = 1) -> tuple[RowNumbers, Vector]:
+    """Return the rows farthest from their 5th neighbour, farthest first, and these distances.
+
+    Above 20,000 rows all are compared with 1,000 of them and the farthest 5% (at least three times
+    as many as wanted) with 20,000; those that stay are compared with every row.
+
+    Examples
+    --------
+    >>> none = np.empty((0, 8), dtype=np.int32)
+    >>> line = Points(np.array([[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 40.0]]), none)
+    >>> isolated_rows(line, 1)
+    (array([7]), array([38.]))
+    """
+    n = points.n_rows
+    rows: RowNumbers = np.arange(n, dtype=np.int64)
+    if n > _EXACT_ROWS:
+        order = np.random.default_rng(_SEED).permutation(n)
+        for size, share in _SCREENS:
+            references = np.sort(order[:size])
+            near = _kth_distances(points, rows, threads, references)
+            stay = min(rows.size, max(2 * count, math.ceil(share * n)))
+            rows = np.sort(rows[np.argsort(-near, kind="stable")[:stay]])
+    near = _kth_distances(points, rows, threads)
+    far = np.argsort(-near, kind="stable")[:count]
+    return rows[far], near[far]
+
+
+def _kth_distances(
+    points: Points, rows: RowNumbers, threads: int, references: RowNumbers | None = None
+) -> Vector:
+    """Return each row's distance to its 5th neighbour (or last, of fewer) among the references."""
+    others = points if references is None else points.rows(references)
+    own = rows
+    if references is not None:
+        place = np.minimum(np.searchsorted(references, rows), references.size - 1)
+        own = np.where(references[place] == rows, place, -1)
+    k = max(1, min(_NEIGHBOUR, others.n_rows - 1))
+    result = np.empty(rows.size)
+    for start in range(0, rows.size, 4_096):
+        part = slice(start, start + 4_096)
+        found = nearest(points.rows(rows[part]), others, k=k, own=own[part], threads=threads)
+        result[part] = found.distances[:, -1]
+    return result
+
+
+def _isolations(
+    points: Points, rows: RowNumbers, known: RowNumbers, distances: Vector, threads: int
+) -> Vector:
+    """Return the distances to the 5th neighbour, computing those that are not known."""
+    found = dict(zip(known.tolist(), distances.tolist(), strict=True))
+    missing = np.array([row for row in rows.tolist() if row not in found], dtype=np.int64)
+    more = _kth_distances(points, missing, threads).tolist()
+    found |= dict(zip(missing.tolist(), more, strict=True))
+    return np.array([found[row] for row in rows.tolist()])
+
+
+def _cutoff(n_columns: int, n_rows: int) -> float:
+    return math.sqrt(float(chdtri(n_columns, _LEVEL / n_rows))) if n_columns else math.inf
+
+
+def _reasons(rows: RowNumbers, beyond: set[int], lonely: set[int]) -> tuple[Why, ...]:
+    reasons: list[Why] = []
+    for row in rows.tolist():
+        if row in beyond:
+            reasons.append("distance and isolation" if row in lonely else "distance")
+        else:
+            reasons.append("isolation")
+    return tuple(reasons)

@@ -1,0 +1,20 @@
+"""Relations between columns: sums, columns that follow others, products.
+
+All of them look at one float64 vector a column, NaN where missing.
+"""
+
+from __future__ import annotations
+
+from icsa.relations.gaps import Gap, find_gaps, find_orders
+from icsa.relations.linear import LinearRelation, find_relations
+from icsa.relations.products import ProductRelation, find_products
+
+__all__ = [
+    "Gap",
+    "LinearRelation",
+    "ProductRelation",
+    "find_gaps",
+    "find_orders",
+    "find_products",
+    "find_relations",
+]

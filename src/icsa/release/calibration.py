@@ -1,0 +1,150 @@
+"""Calibration: the smallest linear move that gives a decoded release the original's correlations.
+
+A permutation leaves chance correlations between components, decoding weakens those of rare levels,
+and bending scales back changes them again. So the masked scores U, standardised, are multiplied by
+
+    M = C^(-1/2) (C^(1/2) T C^(1/2))^(1/2) C^(-1/2),
+
+of all linear maps from scores with correlation C to scores with correlation T the one that moves
+them least. T starts at the correlation that is wanted, and what the decoded release lacks of it is
+added, round by round. Correlations are of winsorised numbers: with plain ones, people who stand out
+would be given back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from icsa.linalg import symmetrize
+from icsa.matrices import Matrix, Vector, row_blocks
+
+__all__ = ["Move", "calibrating_move", "view_correlation"]
+
+# Standardised scores count as so far out at most when their correlations are taken.
+_LIMIT = 2.5
+# Least eigenvalue of a correlation matrix.
+_FLOOR = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Move:
+    """An affine map of masked scores: (scores - centre) / spread, times `matrix`, and back."""
+
+    centre: Vector
+    spread: Vector
+    matrix: Matrix
+
+    def apply(self, scores: Matrix) -> Matrix:
+        """Return the moved scores."""
+        moved = np.empty(scores.shape, order="F")
+        self._fill(scores, moved)
+        return moved
+
+    def apply_in_place(self, scores: Matrix) -> None:
+        """Move the scores where they are."""
+        self._fill(scores, scores)
+
+    def _fill(self, scores: Matrix, out: Matrix) -> None:
+        # One matrix for the three steps: x -> centre + (x - centre) K.
+        product = self.matrix / self.spread[:, None] * self.spread
+        for rows in row_blocks(scores.shape[0]):
+            out[rows] = (scores[rows] - self.centre) @ product + self.centre
+
+
+def calibrating_move(
+    scores: Matrix,
+    wanted: Matrix,
+    correlation_of_decoded: Callable[[Matrix], Matrix],
+    rounds: int,
+) -> Move:
+    """Return the move after which the decoded scores have nearly the wanted correlation.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows, n_columns)
+        Masked scores, or a sample of their rows.
+    wanted : ndarray of shape (n_columns, n_columns)
+        Correlation of the original's view.
+    correlation_of_decoded : callable
+        From scores to the correlation of the view of what they decode to.
+    rounds : int
+        Number of comparisons, 1 or more.
+
+    Examples
+    --------
+    >>> scores = np.random.default_rng(0).normal(size=(500, 2))
+    >>> wanted = np.array([[1.0, 0.6], [0.6, 1.0]])
+    >>> move = calibrating_move(scores, wanted, lambda moved: np.corrcoef(moved.T), 3)
+    >>> np.corrcoef(move.apply(scores).T).round(3)
+    array([[1. , 0.6],
+           [0.6, 1. ]])
+    """
+    centre, spread = scores.mean(axis=0), scores.std(axis=0)
+    spread[spread == 0.0] = 1.0
+    standard = np.clip((scores - centre) / spread, -_LIMIT, _LIMIT)
+    root = _power(_correlation(standard), 0.5)
+    inverse = np.linalg.inv(root)
+    target, best, least = wanted, Move(centre, spread, np.eye(wanted.shape[0])), np.inf
+    for _ in range(rounds):
+        matrix = inverse @ _power(root @ _nearest_correlation(target) @ root, 0.5) @ inverse
+        move = Move(centre, spread, matrix)
+        lacking = wanted - correlation_of_decoded(move.apply(scores))
+        distance = float(np.linalg.norm(lacking))
+        if distance < least:
+            best, least = move, distance
+        target = target + lacking
+    return best
+
+
+def view_correlation(view: Matrix) -> Matrix:
+    """Return the correlations of a view's columns, each pair over the rows in which both are there.
+
+    A pair that is never there together, or does not vary then, has correlation 0.
+
+    Examples
+    --------
+    >>> view_correlation(np.array([[0.0, 1.0], [1.0, 2.0], [2.0, 3.0], [9.0, np.nan]])).round(6)
+    array([[1., 1.],
+           [1., 1.]])
+    """
+    there = ~np.isnan(view)
+    if there.all():
+        return _correlation(view)
+    present = there.astype(np.float64)
+    middle = np.nanmean(np.where(there.any(axis=0), view, 0.0), axis=0)
+    filled = np.where(there, view - middle, 0.0)
+    count = np.maximum(present.T @ present, 1.0)
+    sums, squares = filled.T @ present, (filled * filled).T @ present
+    variation = np.maximum(squares - sums**2 / count, 0.0)
+    cross = filled.T @ filled - sums * sums.T / count
+    scale = np.sqrt(variation * variation.T)
+    result = np.divide(cross, scale, out=np.zeros_like(cross), where=scale > 1e-12 * count)
+    np.fill_diagonal(result, 1.0)
+    return symmetrize(result)
+
+
+def _correlation(x: Matrix) -> Matrix:
+    """Return the correlation matrix; a column that does not vary has none with others."""
+    centred = x - x.mean(axis=0)
+    cross = centred.T @ centred
+    scale = np.sqrt(np.diagonal(cross))
+    scale[scale == 0.0] = np.inf
+    result = symmetrize(cross / np.outer(scale, scale))
+    np.fill_diagonal(result, 1.0)
+    return result
+
+
+def _nearest_correlation(matrix: Matrix) -> Matrix:
+    """Return the matrix with its eigenvalues floored and its diagonal 1."""
+    values, vectors = np.linalg.eigh(symmetrize(matrix))
+    floored = (vectors * np.maximum(values, _FLOOR)) @ vectors.T
+    scale = np.sqrt(np.diagonal(floored))
+    return np.asarray(floored / np.outer(scale, scale))
+
+
+def _power(matrix: Matrix, exponent: float) -> Matrix:
+    values, vectors = np.linalg.eigh(symmetrize(matrix))
+    return np.asarray((vectors * np.maximum(values, _FLOOR**2) ** exponent) @ vectors.T)

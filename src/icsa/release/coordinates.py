@@ -1,0 +1,109 @@
+"""The coordinates in which a table's scores are masked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from icsa.errors import ExactFitError, InputError
+from icsa.ics import InvariantCoordinates, invariant_coordinates
+from icsa.matrices import Matrix
+from icsa.scatters import LocationScatter, resolve
+from icsa.scatters.anchored_estimate import AnchoredScatter, anchored
+
+__all__ = ["FoundCoordinates", "find_coordinates", "method_scatters"]
+
+_MCD = re.compile(r"mcd(\d\d)")
+_SPECTRAL = ("identity", "cov")
+_ROBUST = ("mcd50", "mcd75")
+
+
+@dataclass(frozen=True, eq=False)
+class FoundCoordinates:
+    """Coordinates, with what people should know about how they were found."""
+
+    coordinates: InvariantCoordinates
+    notes: tuple[str, ...] = ()
+
+
+def method_scatters(method: str, scatters: Sequence[str] | None) -> tuple[str, str]:
+    """Return the names of the pair that a method uses.
+
+    Examples
+    --------
+    >>> method_scatters("icsa", None), method_scatters("sa", None)
+    (('mcd50', 'mcd75'), ('identity', 'cov'))
+    """
+    if method not in ("icsa", "sa"):
+        raise InputError(f"No method {method!r}: there are 'icsa' and 'sa'.")
+    if method == "sa":
+        if scatters is not None and tuple(scatters) != _SPECTRAL:
+            raise InputError(
+                "Spectral anonymization has no scatters to choose: leave them out, or use the "
+                "method 'icsa'."
+            )
+        return _SPECTRAL
+    if scatters is None:
+        return _ROBUST
+    if isinstance(scatters, str) or len(scatters) != 2:
+        raise InputError("Scatters are a pair, such as mcd50,mcd75.")
+    first, second = (resolve(name).name for name in scatters)
+    return first, second
+
+
+def find_coordinates(
+    scores: Matrix, anchors: Matrix, anchor_names: Sequence[str], scatters: tuple[str, str]
+) -> FoundCoordinates:
+    """Return the invariant coordinates of the scores for a pair of scatters.
+
+    An MCD takes its weights from the anchors, since discrete columns would make it singular.
+    """
+    pair = [_Anchored(name, anchors) if _MCD.fullmatch(name) else name for name in scatters]
+    if anchors.shape[1] == 0 and any(isinstance(scatter, _Anchored) for scatter in pair):
+        raise InputError(
+            f"The scatters {scatters[0]} and {scatters[1]} need a continuous column to tell who "
+            "stands out, and the table has none. Use --method sa (method='sa')."
+        )
+    try:
+        coordinates = invariant_coordinates(scores, scatters=pair)
+    except ExactFitError as error:
+        raise InputError(
+            f"{error.estimate} is singular on this table: its discrete columns put too many rows "
+            "on one hyperplane. Use the scatters mcd50,mcd75, whose weights come from the "
+            "continuous columns alone, or --method sa."
+        ) from None
+    notes = [note for s in pair if isinstance(s, _Anchored) for note in s.notes(anchor_names)]
+    return FoundCoordinates(coordinates, tuple(dict.fromkeys(notes)))
+
+
+class _Anchored:
+    """The scatter of a name such as mcd50, with weights from the anchors."""
+
+    def __init__(self, name: str, anchors: Matrix) -> None:
+        self.__name__ = name
+        self._anchors = anchors
+        self._alpha = int(name[-2:]) / 100
+        self._found: AnchoredScatter | None = None
+
+    def __call__(self, x: Matrix) -> LocationScatter:
+        self._found = anchored(x, anchors=self._anchors, alpha=self._alpha)
+        return self._found
+
+    def notes(self, anchor_names: Sequence[str]) -> list[str]:
+        """Return what people should know of the estimate."""
+        if self._found is None:
+            return []
+        notes = []
+        unused = [n for j, n in enumerate(anchor_names) if j not in self._found.anchors]
+        if unused:
+            notes.append(
+                f"{', '.join(unused)}: left out when judging who stands out, because most rows "
+                "share one value there or the column follows from others."
+            )
+        if self._found.n_borrowed:
+            notes.append(
+                f"{self._found.n_borrowed} coordinate(s) vary only among people who stand out (a "
+                "rare level, for instance); for these the spread of everybody was used."
+            )
+        return notes

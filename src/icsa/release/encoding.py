@@ -1,0 +1,135 @@
+"""All columns of a table as one matrix of scores, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from icsa.columns.base import Column
+from icsa.columns.counts import positions_by_rank
+from icsa.matrices import Matrix, Vector
+
+__all__ = ["Encoding", "Part", "encoding_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A column with its place among the scores, and the group of columns it is missing with."""
+
+    column: Column
+    place: slice
+    group: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """Where each column's scores are, and how rows of scores become numbers again.
+
+    Attributes
+    ----------
+    parts : tuple of Part
+    group_shares : tuple of float
+        For each distinct pattern of columns missing together, the share of rows it is missing in.
+        Its indicator stands after the scores of all columns.
+    n_scores : int
+        Scores of columns and indicators.
+    """
+
+    parts: tuple[Part, ...]
+    group_shares: tuple[float, ...]
+    n_scores: int
+
+    @property
+    def n_columns_scores(self) -> int:
+        """Number of scores before the indicators."""
+        return self.n_scores - len(self.group_shares)
+
+    def encode(self, numbers: Mapping[str, Vector]) -> Matrix:
+        """Return the scores of all columns and indicators, NaN where they are not defined."""
+        n_rows = next(iter(numbers.values())).size
+        scores = np.empty((n_rows, self.n_scores), order="F")
+        for part in self.parts:
+            values = numbers[part.column.name]
+            scores[:, part.place] = part.column.encode(values)
+            if part.group is not None:
+                scores[:, self.n_columns_scores + part.group] = np.isnan(values)
+        return scores
+
+    def view(self, numbers: Mapping[str, Vector]) -> Matrix:
+        """Return what calibration compares: the same places as the scores."""
+        n_rows = next(iter(numbers.values())).size
+        view = np.empty((n_rows, self.n_scores), order="F")
+        for part in self.parts:
+            values = numbers[part.column.name]
+            view[:, part.place] = part.column.view(values)
+            if part.group is not None:
+                view[:, self.n_columns_scores + part.group] = np.isnan(values)
+        return view
+
+    def anchors(self, numbers: Mapping[str, Vector]) -> tuple[Matrix, tuple[str, ...]]:
+        """Return the continuous columns on a linear scale, missing ones at the middle; and names.
+
+        One column in the place of another, such as the days between two dates, is named after it.
+        """
+        found = {
+            part.column.name: column
+            for part in self.parts
+            if (column := part.column.anchor(numbers[part.column.name])) is not None
+        }
+        n_rows = next(iter(numbers.values())).size
+        matrix = np.empty((n_rows, len(found)), order="F")
+        for j, column in enumerate(found.values()):
+            matrix[:, j] = np.nan_to_num(column, nan=0.0)
+        return matrix, tuple(found)
+
+    def decode(self, scores: Matrix) -> dict[str, Vector]:
+        """Return the numbers of every column, NaN where it is missing."""
+        missing = self._missing(scores)
+        return {
+            part.column.name: _decode(
+                part, scores, None if part.group is None else missing[part.group]
+            )
+            for part in self.parts
+        }
+
+    def _missing(self, scores: Matrix) -> list[npt.NDArray[np.bool_]]:
+        """Return for each pattern the rows in which it is missing: as large a share as it was."""
+        found = []
+        for group, share in enumerate(self.group_shares):
+            indicator = scores[:, self.n_columns_scores + group]
+            count = round(share * indicator.size)
+            counts = np.array([indicator.size - count, count])
+            found.append(positions_by_rank(indicator, counts) == 1.0)
+        return found
+
+
+def _decode(part: Part, scores: Matrix, missing: npt.NDArray[np.bool_] | None) -> Vector:
+    if missing is None:
+        return part.column.decode(scores[:, part.place])
+    numbers = np.full(scores.shape[0], np.nan)
+    present = ~missing
+    if present.any():
+        numbers[present] = part.column.decode(scores[present, part.place])
+    return numbers
+
+
+def encoding_of(columns: Mapping[str, Column], numbers: Mapping[str, Vector]) -> Encoding:
+    """Return the places of all columns, and the patterns in which they are missing together."""
+    patterns: dict[bytes, int] = {}
+    shares: list[float] = []
+    parts: list[Part] = []
+    start = 0
+    for name, column in columns.items():
+        missing = np.isnan(numbers[name])
+        group = None
+        if missing.any():
+            pattern = np.packbits(missing).tobytes()
+            group = patterns.setdefault(pattern, len(patterns))
+            if group == len(shares):
+                shares.append(float(missing.mean()))
+        parts.append(Part(column, slice(start, start + column.width), group))
+        start += column.width
+    return Encoding(tuple(parts), tuple(shares), start + len(shares))

@@ -1,0 +1,266 @@
+"""A plan: everything about a table that does not depend on the key, so that releases are quick."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from icsa.anonymization import masked_copy
+from icsa.columns import fit_column
+from icsa.columns.base import Column
+from icsa.errors import InputError, VerbatimColumnWarning
+from icsa.ics import InvariantCoordinates
+from icsa.matrices import Matrix, Vector
+from icsa.randomness import Key
+from icsa.release.calibration import Move, calibrating_move, view_correlation
+from icsa.release.coordinates import find_coordinates, method_scatters
+from icsa.release.derivation import Derivation, derivation_of, gap_column
+from icsa.release.encoding import Encoding, encoding_of
+from icsa.release.imputation import fill_missing_scores
+from icsa.release.recipes import Recipe
+from icsa.schema import ColumnSpec, Schema
+from icsa.tables import Table
+
+__all__ = ["Plan", "make_plan", "silent"]
+
+FEWEST_ROWS = 30
+# Rows that calibration looks at.
+_CALIBRATION_ROWS = 20_000
+# With so few coordinates or fewer the method hides little.
+_FEW_COORDINATES = 3
+
+
+def silent(_stage: str, _share: float) -> None:
+    """Tell nobody about progress."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Plan:
+    """A table's columns, scores and coordinates. It holds the original: keep it to yourself.
+
+    Attributes
+    ----------
+    columns : mapping of str to Column
+        Every column that is masked or recomputed, as the original has it.
+    derivation : Derivation
+        What follows from what.
+    encoding : Encoding
+        Where the scores of each column are.
+    scores : ndarray of shape (n_rows, n_scores)
+        The original's scores, complete and standardised.
+    centre, spread : ndarray of shape (n_scores,)
+        What the scores were standardised by.
+    coordinates : InvariantCoordinates
+    wanted : ndarray, optional
+        Correlations that calibration aims at.
+    """
+
+    recipe: Recipe
+    method: str
+    scatters: tuple[str, str]
+    mask: str
+    columns: Mapping[str, Column]
+    derivation: Derivation
+    encoding: Encoding
+    scores: Matrix
+    centre: Vector
+    spread: Vector
+    coordinates: InvariantCoordinates
+    wanted: Matrix | None
+    notes: tuple[str, ...]
+
+    def released_numbers(
+        self,
+        key: Key,
+        *,
+        in_place: bool = False,
+        progress: Callable[[str, float], None] = silent,
+    ) -> dict[str, Vector]:
+        """Return the numbers of every masked or recomputed column, after masking with a key.
+
+        In place it needs less memory, and the plan is used up.
+        """
+        progress("masking", 0.4)
+        masked = self.masked_scores(key, in_place=in_place)
+        if self.wanted is not None:
+            progress("calibrating", 0.5)
+            self._calibrating_move(masked).apply_in_place(masked)
+        progress("decoding", 0.6)
+        coded = {part.column.name: part.column for part in self.encoding.parts}
+        return self.derivation.restore(self.encoding.decode(masked), coded)
+
+    def masked_scores(self, key: Key, *, in_place: bool = False) -> Matrix:
+        """Return the scores after masking, in their own units; in place, the plan is used up."""
+        with warnings.catch_warnings():
+            # Said in the notes, with the names of columns instead of those of scores.
+            warnings.simplefilter("ignore", VerbatimColumnWarning)
+            masked = masked_copy(
+                self.scores,
+                self.coordinates,
+                mask=self.mask,
+                random_state=key.child("mask"),
+                out=self.scores if in_place and self._is_square else None,
+            )
+        for j in range(masked.shape[1]):
+            masked[:, j] *= self.spread[j]
+            masked[:, j] += self.centre[j]
+        return masked
+
+    @property
+    def _is_square(self) -> bool:
+        # One column is its own row: then blocks of rows are not copied before they are written to.
+        components = self.coordinates.eigenvalues.size
+        return bool(components == self.scores.shape[1] > 1)
+
+    def _calibrating_move(self, masked: Matrix) -> Move:
+        assert self.wanted is not None
+        sample = masked[_sample_of(masked.shape[0])]
+
+        def correlation_of_decoded(scores: Matrix) -> Matrix:
+            return view_correlation(self.encoding.view(self.encoding.decode(scores)))
+
+        return calibrating_move(
+            sample, self.wanted, correlation_of_decoded, self.recipe.calibration_rounds
+        )
+
+    def __repr__(self) -> str:
+        """Show sizes only."""
+        rows, scores = self.scores.shape
+        return f"<Plan for {rows} rows, {len(self.columns)} columns, {scores} scores>"
+
+
+def make_plan(
+    table: Table,
+    schema: Schema,
+    recipe: Recipe,
+    *,
+    method: str = "icsa",
+    scatters: Sequence[str] | None = None,
+    mask: str = "permute",
+    raw_units: bool = False,
+    progress: Callable[[str, float], None] = silent,
+) -> Plan:
+    """Return the plan for the columns of a table that are to be masked."""
+    pair = method_scatters(method, scatters)
+    columns = {
+        spec.name: fit_column(
+            table.frame[spec.name], _declared(spec, table, recipe), scale=recipe.scale
+        )
+        for spec in schema.columns.values()
+        if spec.action == "mask"
+    }
+    if not columns:
+        raise InputError("No column is left to mask. Give at least one another kind or action.")
+    numbers = {name: column.numbers(table.frame[name]) for name, column in columns.items()}
+    derivation = derivation_of(columns, numbers) if recipe.find_relations else Derivation()
+    reduced = derivation.reduce(numbers)
+    coded = {name: columns[name] for name in reduced}
+    for gap in derivation.gaps:
+        values = pl.Series(gap.other, reduced[gap.other], nan_to_null=True)
+        coded[gap.other] = gap_column(gap, columns[gap.other], values, recipe)
+        reduced[gap.other] = coded[gap.other].numbers(values)
+    progress("encoding", 0.1)
+    encoding = encoding_of(coded, reduced)
+    scores = encoding.encode(reduced)
+    _require_enough_rows(scores.shape, coded)
+    wanted = None
+    if recipe.calibration_rounds:
+        rows = _sample_of(scores.shape[0])
+        wanted = view_correlation(encoding.view({n: v[rows] for n, v in reduced.items()}))
+    fill_missing_scores(scores)
+    centre, spread = scores.mean(axis=0), scores.std(axis=0)
+    spread[spread == 0.0] = 1.0
+    if raw_units:
+        spread = _raw_spread(encoding, reduced, spread)
+    for j in range(scores.shape[1]):
+        scores[:, j] -= centre[j]
+        scores[:, j] /= spread[j]
+    progress("finding who stands out", 0.2)
+    anchors, anchor_names = encoding.anchors(reduced)
+    numbers.clear()  # a long table needs the room
+    reduced.clear()
+    found = find_coordinates(scores, anchors, anchor_names, pair)
+    notes = [*found.notes, *_verbatim_notes(found.coordinates, encoding, mask)]
+    n_components = found.coordinates.eigenvalues.size
+    if n_components <= _FEW_COORDINATES:
+        notes.append(
+            f"Only {n_components} coordinate(s) can be masked. With 3 or fewer the method hides "
+            "people who stand out badly: assess the release, or add columns."
+        )
+    return Plan(
+        recipe=recipe,
+        method=method,
+        scatters=pair,
+        mask=mask,
+        columns=columns,
+        derivation=derivation,
+        encoding=encoding,
+        scores=scores,
+        centre=centre,
+        spread=spread,
+        coordinates=found.coordinates,
+        wanted=wanted,
+        notes=tuple(notes),
+    )
+
+
+def _declared(spec: ColumnSpec, table: Table, recipe: Recipe) -> ColumnSpec:
+    """Return the specification with the file's missing codes, and the kind that a recipe allows."""
+    codes = (*spec.missing_codes, *table.variable(spec.name).missing_codes)
+    kind = spec.kind
+    if kind == "zero-inflated" and not recipe.split_zeros:
+        kind = "integer" if table.frame.schema[spec.name].is_integer() else "continuous"
+    return replace(spec, missing_codes=codes, kind=kind)
+
+
+def _require_enough_rows(shape: tuple[int, int], columns: Mapping[str, Column]) -> None:
+    n_rows, n_scores = shape
+    if n_rows < FEWEST_ROWS:
+        raise InputError(
+            f"The table has {n_rows} rows, and {FEWEST_ROWS} are the fewest that can be "
+            "anonymized: among fewer, everybody stands out."
+        )
+    if n_rows <= 2 * (n_scores + 1):
+        widest = sorted(columns, key=lambda name: -columns[name].width)[:3]
+        raise InputError(
+            f"The table has {n_rows} rows, too few for its columns: encoded, they are {n_scores} "
+            f"(widest: {', '.join(repr(name) for name in widest)}), and more than twice as many "
+            "rows are needed. Drop columns (action = 'drop'), or merge rare levels."
+        )
+
+
+def _raw_spread(encoding: Encoding, numbers: Mapping[str, Vector], spread: Vector) -> Vector:
+    """Return what the scores are divided by so that they are in the columns' own units."""
+    raw = np.ones_like(spread)
+    for part in encoding.parts:
+        name = part.column.name
+        if part.column.anchor(numbers[name]) is not None:
+            deviation = float(np.nanstd(numbers[name]))
+            raw[part.place] = spread[part.place] / (deviation if deviation > 0.0 else 1.0)
+    return raw
+
+
+def _verbatim_notes(coordinates: InvariantCoordinates, encoding: Encoding, mask: str) -> list[str]:
+    if mask != "permute":
+        return []
+    verbatim = set(coordinates.verbatim_columns)
+    names = [
+        p.column.name for p in encoding.parts if verbatim & set(range(p.place.start, p.place.stop))
+    ]
+    if not names:
+        return []
+    return [
+        f"{', '.join(names)}: unrelated to every other column, so the values come out as they are, "
+        "only in another order. Use --mask rotate, or drop the column."
+    ]
+
+
+def _sample_of(n_rows: int) -> slice | np.ndarray:
+    """Return which rows calibration looks at: all, or a fixed sample of them."""
+    if n_rows <= _CALIBRATION_ROWS:
+        return slice(None)
+    return np.sort(np.random.default_rng(n_rows).choice(n_rows, _CALIBRATION_ROWS, replace=False))

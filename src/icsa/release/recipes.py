@@ -1,0 +1,76 @@
+"""Recipes: named sets of choices for the way from a table to its release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, TypeAlias
+
+from icsa.errors import InputError, UnknownNameError
+
+__all__ = ["RECIPES", "Recipe", "resolve_recipe"]
+
+Scale: TypeAlias = Literal["linear", "power", "quantile"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """The choices of one way through; a schema file can override each.
+
+    Attributes
+    ----------
+    name : str
+    scale : "linear", "power" or "quantile"
+        How continuous columns are encoded: as they are; by a power with straight tails; by their
+        quantiles with far tails cut.
+    calibration_rounds : int
+        How often the correlations of the decoded release are compared with the original's and the
+        masked scores moved; 0 leaves them as the mask made them.
+    find_relations : bool
+        Whether exact relations between columns are looked for and kept.
+    split_zeros : bool
+        Whether columns with many equal cells are coded in two parts.
+    """
+
+    name: str
+    scale: Scale = "power"
+    calibration_rounds: int = 6
+    find_relations: bool = True
+    split_zeros: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse choices that do not exist."""
+        if self.scale not in ("linear", "power", "quantile"):
+            raise UnknownNameError("scale", str(self.scale), ("linear", "power", "quantile"))
+        if not isinstance(self.calibration_rounds, int) or not 0 <= self.calibration_rounds <= 100:
+            raise InputError("calibration_rounds must be a whole number from 0 to 100.")
+
+
+RECIPES: Mapping[str, Recipe] = {
+    "mixed": Recipe(name="mixed"),
+    "topcode": Recipe(name="topcode", scale="quantile"),
+    "paper": Recipe(
+        name="paper",
+        scale="linear",
+        calibration_rounds=0,
+        find_relations=False,
+        split_zeros=False,
+    ),
+}
+
+
+def resolve_recipe(name: str, overrides: Mapping[str, Any] | None = None) -> Recipe:
+    """Return the recipe of that name with some choices replaced.
+
+    Examples
+    --------
+    >>> resolve_recipe("mixed", {"calibration_rounds": 2}).calibration_rounds
+    2
+    """
+    if name not in RECIPES:
+        raise UnknownNameError("recipe", name, RECIPES)
+    known = [field.name for field in fields(Recipe) if field.name != "name"]
+    for choice in overrides or {}:
+        if choice not in known:
+            raise UnknownNameError("choice of a recipe", choice, known)
+    return replace(RECIPES[name], **(overrides or {}))

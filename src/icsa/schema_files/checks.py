@@ -1,0 +1,178 @@
+"""What a schema says about a column, held against the column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+import polars as pl
+
+from icsa.columns.levels import find_levels
+from icsa.columns.reading import reject, without_codes
+from icsa.errors import InputError
+from icsa.schema import ACTIONS, Action, ColumnSpec, Kind
+from icsa.tables.table import Table
+
+__all__ = ["check_column", "declared_value"]
+
+_NUMBERS = ("continuous", "integer", "zero-inflated")
+_LEVELS = ("binary", "category", "ordinal")
+_TYPES: Mapping[Kind, type[pl.DataType]] = {
+    "date": pl.Date,
+    "datetime": pl.Datetime,
+    "duration": pl.Duration,
+    "time": pl.Time,
+}
+_WRITTEN: Mapping[Kind, str] = {
+    "date": "a date such as 2020-12-31",
+    "datetime": "a date with a time such as 2020-12-31T12:00:00",
+    "duration": "a number of seconds",
+    "time": "a time such as 12:00:00",
+}
+_ACTIONS: Mapping[Kind, tuple[Action, ...]] = {
+    "identifier": ("replace", "drop", "keep"),
+    "text": ("drop", "keep"),
+}
+
+
+def declared_value(where: str, key: str, kind: Kind, value: object) -> Any:
+    """Return a bound as a value of a column of that kind.
+
+    Parameters
+    ----------
+    where, key : str
+        What an error names: the file with the column, and the key.
+    kind : str
+        The column's.
+    value : object
+        As TOML gives it; None for no bound.
+
+    Examples
+    --------
+    >>> declared_value("schema.toml: [columns.stay]", "upper", "duration", 90)
+    datetime.timedelta(seconds=90)
+    """
+    if value is None:
+        return None
+    number = isinstance(value, int | float) and not isinstance(value, bool) and value == value
+    if kind in _NUMBERS and number:
+        return value
+    if kind == "duration" and isinstance(value, int | float) and number and abs(value) < 1e13:
+        return timedelta(seconds=value)
+    if kind == "time" and isinstance(value, time):
+        return value
+    if kind in ("date", "datetime") and isinstance(value, date):
+        if isinstance(value, datetime) == (kind == "datetime"):
+            return value
+        if kind == "datetime":
+            return datetime(value.year, value.month, value.day)
+    if kind in _WRITTEN or kind in _NUMBERS:
+        wanted = _WRITTEN.get(kind, "a number")
+        raise InputError(f"{where} {key} must be {wanted} in a column of kind {kind!r}.")
+    raise InputError(
+        f"{where} {key}: a column of kind {kind!r} has no bounds. Leave it out or change the kind."
+    )
+
+
+def check_column(where: str, spec: ColumnSpec, table: Table) -> None:
+    """Raise an `InputError` where a declaration does not go with itself or with the cells.
+
+    Parameters
+    ----------
+    where : str
+        What an error names: the file with the column.
+    spec : ColumnSpec
+    table : Table
+        With the column.
+
+    Examples
+    --------
+    >>> spec = ColumnSpec(name="age", kind="integer", upper=50)
+    >>> check_column("s.toml: [columns.age]", spec, Table(pl.DataFrame({"age": [41, 52]})))
+    Traceback (most recent call last):
+        ...
+    icsa.errors.InputError: s.toml: [columns.age] Column 'age': 1 of 2 cells are above upper ...
+    """
+    _check_declaration(where, spec)
+    if spec.action in ("drop", "replace"):
+        return
+    _check_type(where, spec, table.frame[spec.name].dtype)
+    codes = (*table.variable(spec.name).missing_codes, *spec.missing_codes)
+    coded = replace(spec, missing_codes=codes)
+    try:
+        cells = without_codes(table.frame[spec.name], coded)
+        _check_bounds(spec, cells)
+        _check_levels(coded, cells)
+    except InputError as error:
+        raise InputError(f"{where} {error}") from error
+
+
+def _check_declaration(where: str, spec: ColumnSpec) -> None:
+    allowed = _ACTIONS.get(spec.kind, tuple(action for action in ACTIONS if action != "replace"))
+    if spec.action not in allowed:
+        hint = "" if spec.kind != "text" else " To mask it, give it the kind category."
+        raise InputError(
+            f"{where} action {spec.action!r} is not for kind {spec.kind!r}: that can be "
+            f"{' or '.join(allowed)}.{hint}"
+        )
+    if spec.levels and spec.kind not in _LEVELS:
+        raise InputError(
+            f"{where} levels: a column of kind {spec.kind!r} has none. Leave them out, or give it "
+            "the kind category or ordinal."
+        )
+    if spec.step is not None and spec.kind not in (*_NUMBERS, *_TYPES):
+        raise InputError(f"{where} step: a column of kind {spec.kind!r} has none. Leave it out.")
+    try:
+        crossed = None not in (spec.lower, spec.upper) and spec.lower > spec.upper
+    except TypeError:
+        crossed = True  # one with a time zone, one without
+    if crossed:
+        raise InputError(f"{where} lower must not be above upper.")
+
+
+def _check_type(where: str, spec: ColumnSpec, dtype: pl.DataType) -> None:
+    fits = True
+    if spec.kind in _NUMBERS:
+        fits = dtype.is_numeric() or isinstance(dtype, pl.Null)
+    elif spec.kind in _TYPES:
+        fits = isinstance(dtype, _TYPES[spec.kind] | pl.Null)
+    elif spec.kind in _LEVELS:
+        fits = not dtype.is_nested() and not isinstance(dtype, pl.Object | pl.Binary)
+    if not fits:
+        raise InputError(
+            f"{where} kind {spec.kind!r} does not go with the column's type, "
+            f"{type(dtype).__name__}. Give it another kind, or convert the column first."
+        )
+
+
+def _check_bounds(spec: ColumnSpec, cells: pl.Series) -> None:
+    for key in ("lower", "upper"):
+        bound = getattr(spec, key)
+        if bound is None:
+            continue
+        try:
+            bad = cells < bound if key == "lower" else cells > bound
+        except (TypeError, pl.exceptions.PolarsError):
+            raise InputError(
+                f"{key} cannot be compared with the cells. Write it in the column's own type, "
+                "with a time zone where the column has one."
+            ) from None
+        side = "below lower" if key == "lower" else "above upper"
+        remedy = "Correct them or the bound, or declare them as missing codes."
+        reject(bad.fill_null(False).to_numpy(), spec, f"are {side}", remedy)
+
+
+def _check_levels(spec: ColumnSpec, cells: pl.Series) -> None:
+    if spec.kind in _LEVELS and spec.levels:
+        find_levels(cells, replace(spec, missing_codes=()))
+    different = cells.n_unique() - (cells.null_count() > 0) if spec.kind in _MOST else 0
+    if different > _MOST.get(spec.kind, 0):
+        raise InputError(
+            f"kind {spec.kind!r} has at most {_MOST[spec.kind]} different value(s): the column has "
+            f"{different}. Give it another kind, or declare missing codes."
+        )
+
+
+_MOST: Mapping[Kind, int] = {"binary": 2, "constant": 1}

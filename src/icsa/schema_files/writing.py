@@ -1,0 +1,92 @@
+"""Schemas as text that people read and change: TOML with a comment for every column."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import tomlkit
+from tomlkit.items import Table as Section
+
+from icsa.inspection.overview import ColumnInspection, Inspection
+
+__all__ = ["schema_text"]
+
+_HEAD = (
+    "What each column is, and what is to be done with it. Change what is wrong, then give this",
+    "file with --schema. Kinds: continuous, integer, zero-inflated, binary, category, ordinal,",
+    "date, datetime, duration, time, identifier, text, constant. Actions: mask, replace",
+    "(identifiers), drop, keep (released as it is). A column may also have lower, upper, step,",
+    "levels and missing_codes.",
+)
+
+
+def schema_text(inspection: Inspection) -> str:
+    """Return the schema of an inspected table as TOML, with why and what to look at as comments.
+
+    Levels stand in it only where a schema gave them, and for ordinal columns whose levels are
+    held by three rows or more each; no other cell value does.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from icsa.inspection import inspect_table
+    >>> from icsa.tables.table import Table
+    >>> text = schema_text(inspect_table(Table(pl.DataFrame({"weight": [61.5, 70.2, 80.1]}))))
+    >>> print(text[text.index("[columns.weight]") :])
+    [columns.weight]
+    # numbers with decimals
+    kind = "continuous"
+    action = "mask"
+    <BLANKLINE>
+    """
+    document = tomlkit.document()
+    for line in _HEAD:
+        document.add(tomlkit.comment(line))
+    document.add(tomlkit.nl())
+    document.add("version", tomlkit.item(1))
+    document.add("keep", tomlkit.item([]))
+    rules = tomlkit.item(list(inspection.schema.rules))
+    if not inspection.schema.rules:
+        rules.comment('such as "diagnosed <= died"')
+    document.add("rules", rules)
+    document.add(tomlkit.nl())
+    if inspection.schema.recipe:
+        document.add("recipe", tomlkit.item(dict(inspection.schema.recipe)))
+    columns = tomlkit.table(is_super_table=True)
+    for column in inspection.columns:
+        columns.add(tomlkit.key(column.name), _section(column))
+    document.add("columns", columns)
+    return tomlkit.dumps(document).rstrip("\n") + "\n"
+
+
+def _section(column: ColumnInspection) -> Section:
+    spec = column.spec
+    section = tomlkit.table()
+    section.add(tomlkit.comment(column.why))
+    for note in column.notes:
+        section.add(tomlkit.comment(f"look at: {note}"))
+    section.add("kind", spec.kind)
+    section.add("action", spec.action)
+    for key in ("lower", "upper", "step"):
+        value = getattr(spec, key)
+        if value is not None:
+            section.add(key, _written(value))
+    if spec.levels:
+        section.add("levels", tomlkit.item(list(spec.levels)))
+    elif spec.kind == "ordinal":
+        section.add(tomlkit.comment("levels: those seen, in ascending order"))
+    elif spec.kind == "category":
+        section.add(tomlkit.comment("levels: those seen"))
+    if spec.missing_codes:
+        codes = [list(code) if isinstance(code, tuple) else code for code in spec.missing_codes]
+        section.add("missing_codes", tomlkit.item(codes))
+    section.add(tomlkit.nl())
+    return section
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, timedelta):
+        seconds = value.total_seconds()
+        return int(seconds) if seconds == int(seconds) else seconds
+    return value

@@ -1,0 +1,22 @@
+"""Tables: files and data frames to typed columns and back; nothing statistical."""
+
+from __future__ import annotations
+
+from icsa.tables.frames import from_frame, to_frame
+from icsa.tables.reading import describe_layout, read_table
+from icsa.tables.suffixes import default_output
+from icsa.tables.table import Layout, Measurement, Table, Variable
+from icsa.tables.writing import write_table
+
+__all__ = [
+    "Layout",
+    "Measurement",
+    "Table",
+    "Variable",
+    "default_output",
+    "describe_layout",
+    "from_frame",
+    "read_table",
+    "to_frame",
+    "write_table",
+]

@@ -1,0 +1,27 @@
+"""Names of columns that every step can use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from icsa.errors import InputError
+
+__all__ = ["check_usable"]
+
+
+def check_usable(source: str, names: Iterable[str]) -> None:
+    """Raise an error for a name that polars takes for a pattern of names: ``*`` and ``^...$``.
+
+    Examples
+    --------
+    >>> check_usable("t.csv", ["age", "income ($)"])
+    >>> check_usable("t.csv", ["^age$"])
+    Traceback (most recent call last):
+    icsa.errors.InputError: t.csv: column '^age$' cannot keep its name...
+    """
+    for name in names:
+        if name == "*" or (name.startswith("^") and name.endswith("$")):
+            raise InputError(
+                f"{source}: column {name!r} cannot keep its name, which would stand for other "
+                "columns too. Rename it."
+            )

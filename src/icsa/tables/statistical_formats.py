@@ -1,0 +1,227 @@
+"""What SPSS, Stata and SAS call dates and times, what names they allow, and how cells change."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import polars as pl
+
+from icsa.errors import InputError
+
+__all__ = [
+    "FAMILIES",
+    "Family",
+    "MomentKind",
+    "check_names",
+    "from_numbers",
+    "moment_kind",
+    "to_numbers",
+]
+
+MomentKind: TypeAlias = Literal["date", "datetime", "time"]
+
+_SECONDS_A_DAY = 86_400
+# The largest span that dates of four-digit years take up.
+_MOST_DAYS = 3_700_000
+
+
+@dataclass(frozen=True)
+class Family:
+    """A program: its name, the unit and the origin of its dates, what names it allows.
+
+    Attributes
+    ----------
+    name : str
+    origin : int
+        Days from its first day to 1970-01-01.
+    days : bool
+        Whether dates count days; if not, seconds.
+    ticks : int
+        Units of datetimes and times in a second.
+    pattern : str
+        Of names.
+    longest : int
+        Bytes of the longest name.
+    reserved : frozenset of str
+        Words that are no names.
+    formats : mapping of MomentKind to str
+        How dates are shown unless the table says otherwise.
+    """
+
+    name: str
+    origin: int
+    days: bool
+    ticks: int
+    pattern: str
+    longest: int
+    reserved: frozenset[str]
+    formats: dict[MomentKind, str]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_SPSS = Family(
+    "SPSS",
+    141_428,
+    False,
+    1,
+    r"[^\W\d_][\w.$#@]*(?<!\.)|[@#$][\w.$#@]*(?<!\.)",
+    64,
+    _words("ALL AND BY EQ GE GT LE LT NE NOT OR TO WITH"),
+    {"date": "DATE11", "datetime": "DATETIME23.2", "time": "TIME11.2"},
+)
+_STATA = Family(
+    "Stata",
+    3_653,
+    True,
+    1000,
+    r"[^\W\d]\w*",
+    32,
+    _words(
+        "_ALL _N _SKIP _B _COEF _CONS _PI _PRED _RC BYTE DOUBLE FLOAT IF IN INT LONG STRL USING "
+        "WITH"
+    ),
+    {"date": "%td", "datetime": "%tc", "time": "%tcHH:MM:SS"},
+)
+_SAS = Family(
+    "SAS transport files",
+    3_653,
+    True,
+    1,
+    r"[A-Za-z_][A-Za-z0-9_]*",
+    32,
+    _words("_N_ _ERROR_ _NUMERIC_ _CHARACTER_ _ALL_"),
+    {"date": "DATE9", "datetime": "DATETIME22.3", "time": "TIME12.3"},
+)
+FAMILIES: dict[str, Family] = {
+    "sav": _SPSS,
+    "zsav": _SPSS,
+    "dta": _STATA,
+    "sas7bdat": _SAS,
+    "xpt": _SAS,
+}
+
+_SPSS_KINDS: dict[str, MomentKind] = {
+    **dict.fromkeys(("DATE", "ADATE", "EDATE", "JDATE", "SDATE"), "date"),
+    **dict.fromkeys(("DATETIME", "YMDHMS"), "datetime"),
+    **dict.fromkeys(("TIME", "DTIME", "MTIME"), "time"),
+}
+_SAS_KINDS: tuple[tuple[str, MomentKind], ...] = (
+    ("DATETIME", "datetime"),
+    ("DATEAMPM", "datetime"),
+    ("MDYAMPM", "datetime"),
+    ("E8601DT", "datetime"),
+    ("B8601DT", "datetime"),
+    ("IS8601DT", "datetime"),
+    ("DATE", "date"),
+    ("DDMMYY", "date"),
+    ("MMDDYY", "date"),
+    ("YYMMDD", "date"),
+    ("WEEKDAT", "date"),
+    ("WORDDAT", "date"),
+    ("E8601DA", "date"),
+    ("B8601DA", "date"),
+    ("IS8601DA", "date"),
+    ("JULIAN", "date"),
+    ("TIME", "time"),
+    ("TOD", "time"),
+    ("HHMM", "time"),
+    ("E8601TM", "time"),
+    ("B8601TM", "time"),
+    ("IS8601TM", "time"),
+)
+
+
+def moment_kind(family: Family, display_format: str | None) -> MomentKind | None:
+    """Return whether a format shows dates, datetimes or times; None for anything else.
+
+    Examples
+    --------
+    >>> moment_kind(FAMILIES["sav"], "EDATE10"), moment_kind(FAMILIES["dta"], "%tcHH:MM")
+    ('date', 'time')
+    """
+    text = display_format or ""
+    if family is _STATA:
+        if text.startswith(("%tc", "%tC")):
+            return "time" if re.fullmatch(r"%t[cC][HhMSs.:aAmMpP]+", text) else "datetime"
+        return "date" if text.startswith(("%td", "%d", "%-td", "%-d")) else None
+    letters = re.match(r"[A-Za-z]*(?:8601[A-Za-z]*)?", text.lstrip("$"))
+    word = letters[0].upper() if letters else ""
+    if family is _SPSS:
+        return _SPSS_KINDS.get(word)
+    return next((kind for start, kind in _SAS_KINDS if word.startswith(start)), None)
+
+
+def from_numbers(numbers: pl.Series, kind: MomentKind, family: Family) -> pl.Series:
+    """Return a program's numbers as dates, datetimes, times or, beyond a day, durations.
+
+    Numbers that no date of four-digit years has stay numbers.
+    """
+    numbers = numbers.cast(pl.Float64)
+    if kind == "date":
+        days = (numbers if family.days else numbers / _SECONDS_A_DAY) - family.origin
+        if not _plausible(days):
+            return numbers
+        whole = days.floor()
+        if (whole == days).fill_null(True).all():
+            return whole.cast(pl.Int32).cast(pl.Date)
+        return (days * _SECONDS_A_DAY * 1e6).round().cast(pl.Int64).cast(pl.Datetime("us"))
+    seconds = numbers / family.ticks
+    if kind == "datetime":
+        seconds = seconds - family.origin * _SECONDS_A_DAY
+        if not _plausible(seconds / _SECONDS_A_DAY):
+            return numbers
+        return (seconds * 1e6).round().cast(pl.Int64).cast(pl.Datetime("us"))
+    if ((seconds >= 0) & (seconds < _SECONDS_A_DAY)).fill_null(True).all():
+        return ((seconds * 1e6).round().cast(pl.Int64) * 1000).cast(pl.Time)
+    if not _plausible(seconds / _SECONDS_A_DAY):
+        return numbers
+    return (seconds * 1e6).round().cast(pl.Int64).cast(pl.Duration("us"))
+
+
+def to_numbers(cells: pl.Series, family: Family) -> tuple[pl.Series, MomentKind]:
+    """Return dates, datetimes, times or durations as the numbers that a program keeps."""
+    dtype = cells.dtype
+    if dtype == pl.Date:
+        days = cells.cast(pl.Int32).cast(pl.Float64) + family.origin
+        return (days if family.days else days * _SECONDS_A_DAY), "date"
+    if dtype == pl.Time:
+        return cells.cast(pl.Int64).cast(pl.Float64) / 1e9 * family.ticks, "time"
+    if isinstance(dtype, pl.Duration):
+        return cells.cast(pl.Duration("us")).cast(pl.Int64) / 1e6 * family.ticks, "time"
+    micro = cells.cast(pl.Datetime("us")).cast(pl.Int64)
+    origin = family.origin * _SECONDS_A_DAY * 1_000_000
+    return (micro + origin) / 1e6 * family.ticks, "datetime"
+
+
+def check_names(names: list[str], family: Family) -> None:
+    """Raise an error for the first name that a program does not allow."""
+    seen: dict[str, str] = {}
+    for name in names:
+        size = len(name.encode()) if family is _SPSS else len(name)
+        folded = name.upper()
+        if size > family.longest:
+            reason = (
+                f"is longer than {family.longest} {'bytes' if family is _SPSS else 'characters'}"
+            )
+        elif not re.fullmatch(family.pattern, name):
+            reason = "has a blank, a sign or a first character that is not allowed"
+        elif folded in family.reserved:
+            reason = "is a word of its language"
+        elif folded in seen and family is not _STATA:
+            reason = f"differs from {seen[folded]!r} in capitals only"
+        else:
+            seen[folded] = name
+            continue
+        raise InputError(
+            f"Column {name!r} cannot be a name in {family.name}: it {reason}. "
+            "Rename the column, or write another format."
+        )
+
+
+def _plausible(days: pl.Series) -> bool:
+    return bool((days.is_finite() & (days.abs() < _MOST_DAYS)).fill_null(True).all())

@@ -1,0 +1,114 @@
+"""A table as it was read: typed cells, and what the file says about each column besides them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias
+
+import polars as pl
+
+__all__ = ["Layout", "Measurement", "Table", "Variable"]
+
+Measurement: TypeAlias = Literal["nominal", "ordinal", "scale"]
+
+_NOTHING: Mapping[Any, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Variable:
+    """What a file says about one column besides its cells.
+
+    Attributes
+    ----------
+    label : str, optional
+        The column in words.
+    value_labels : mapping
+        From a cell's value to its meaning, as SPSS, Stata and SAS keep them.
+    measurement : "nominal", "ordinal" or "scale", optional
+        What SPSS calls the measurement level.
+    missing_codes : tuple
+        Values that stand for missing, each with a meaning of its own (99 = refused): single values,
+        or pairs (lowest, highest). Cells keep these codes.
+    display_format : str, optional
+        How the program shows the column, such as ``F8.2`` or ``%9.0g``.
+    text_format : str, optional
+        How a text file writes the cells: the pattern of dates and times (``%d-%m-%Y``), the words
+        of booleans (``TRUE/FALSE``), ``grouped`` for numbers with a separator of thousands.
+    decimals : int, optional
+        Digits after the decimal mark in a text file, where every cell has as many.
+    """
+
+    label: str | None = None
+    value_labels: Mapping[Any, str] = field(default_factory=lambda: _NOTHING)
+    measurement: Measurement | None = None
+    missing_codes: tuple[Any, ...] = ()
+    display_format: str | None = None
+    text_format: str | None = None
+    decimals: int | None = None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the file was written, so that a release can be written alike.
+
+    Attributes
+    ----------
+    file_format : str
+        "csv", "parquet", "feather", "xlsx", "sav", "zsav", "dta", "sas7bdat", "xpt", or "frame".
+    separator, decimal, thousands, quote, encoding, newline : str, optional
+        Of text files.
+    missing : str
+        How a text file writes a missing cell.
+    sheet : str, optional
+        Of workbooks.
+    compressed : bool
+        Whether a text file was compressed by gzip.
+    """
+
+    file_format: str
+    separator: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    quote: str | None = None
+    encoding: str | None = None
+    newline: str | None = None
+    missing: str = ""
+    sheet: str | None = None
+    compressed: bool = False
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table:
+    """A data frame with its variables and its layout.
+
+    Attributes
+    ----------
+    frame : polars.DataFrame
+        The cells; null where missing.
+    variables : mapping of str to Variable
+        By column; columns without an entry have nothing to say.
+    layout : Layout
+        How the file was written.
+    """
+
+    frame: pl.DataFrame
+    variables: Mapping[str, Variable] = field(default_factory=lambda: _NOTHING)
+    layout: Layout = field(default_factory=lambda: Layout("frame"))
+
+    def variable(self, name: str) -> Variable:
+        """Return what the file says about a column."""
+        return self.variables.get(name, _SILENT)
+
+    def with_frame(self, frame: pl.DataFrame) -> Table:
+        """Return another table's cells with these variables and this layout."""
+        return replace(self, frame=frame)
+
+    def __repr__(self) -> str:
+        """Show the size only: cells tell about people."""
+        rows, columns = self.frame.shape
+        return f"<Table of {rows} rows and {columns} columns, {self.layout.file_format}>"
+
+
+_SILENT = Variable()

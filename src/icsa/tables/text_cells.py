@@ -1,0 +1,119 @@
+"""Cells of a text column to the type that all of them have: number, date, time, boolean or text.
+
+Missing cells: the empty cell and ``NA N/A NaN NULL null <NA>`` everywhere. ``. - None none nan n/a
+#N/A`` only in columns that are otherwise numbers, dates, times or booleans: elsewhere they may be
+levels with a meaning.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from icsa.tables.table import Variable
+from icsa.tables.text_dates import parse_moments, slashes_are_day_first
+from icsa.tables.text_numbers import Marks, find_marks, parse_numbers
+
+__all__ = ["GROUPED", "MISSING", "Conventions", "TypedCells", "find_conventions", "type_cells"]
+
+MISSING = ("", "NA", "N/A", "NaN", "NULL", "null", "<NA>")
+_MISSING_AMONG_NUMBERS = (".", "-", "None", "none", "nan", "n/a", "#N/A")
+_BOOLEANS = (("true", "false"), ("True", "False"), ("TRUE", "FALSE"))
+_PROBED = 64
+
+# The text format of numbers that are written with a separator of thousands.
+GROUPED = "grouped"
+
+
+@dataclass(frozen=True)
+class Conventions:
+    """What the cells of a file share: the marks in numbers, the order of day and month."""
+
+    marks: Marks = field(default_factory=Marks)
+    day_first: bool = False
+
+
+@dataclass(frozen=True, repr=False)
+class TypedCells:
+    """A column in its type, how its cells were written, and how missing cells were."""
+
+    cells: pl.Series
+    variable: Variable
+    missing: Counter[str]
+
+
+def find_conventions(
+    columns: Iterable[pl.Series], *, separator: str, decimal: str | None
+) -> Conventions:
+    """Return the conventions that the cells of a file follow.
+
+    Dates with slashes in which no field is over 12 are month-first, but day-first in files with a
+    decimal comma or semicolons between cells.
+    """
+    present = [_without_missing(_stripped(cells)).drop_nulls() for cells in columns]
+    marks = find_marks(present, separator=separator, decimal=decimal)
+    otherwise = marks.decimal == "," or separator == ";"
+    return Conventions(marks, slashes_are_day_first(present, otherwise=otherwise))
+
+
+def type_cells(cells: pl.Series, conventions: Conventions) -> TypedCells:
+    """Return a column of strings in the type that all its cells have.
+
+    Examples
+    --------
+    >>> found = type_cells(pl.Series("day", ["01-02-2020", "NA", "-"]), Conventions())
+    >>> found.cells.dtype, found.variable.text_format, found.cells.null_count()
+    (Date, '%d-%m-%Y', 2)
+    """
+    missing = _counted(cells, MISSING)
+    if cells.null_count():
+        missing[""] += cells.null_count()
+    texts = cells.set(cells.is_in(MISSING), None) if missing.total() > cells.null_count() else cells
+    if texts.null_count() == len(texts) or not _parsed(_probe(texts), conventions):
+        return TypedCells(texts, Variable(), missing)
+    stripped = _without_missing(_stripped(texts))
+    found = _parsed(stripped, conventions)
+    if found is None:
+        return TypedCells(texts, Variable(), missing)
+    missing += _counted(texts, _MISSING_AMONG_NUMBERS)
+    return TypedCells(found[0].alias(cells.name), found[1], missing)
+
+
+def _parsed(stripped: pl.Series, conventions: Conventions) -> tuple[pl.Series, Variable] | None:
+    if stripped.null_count() == len(stripped):
+        return None
+    if numbers := parse_numbers(stripped, conventions.marks):
+        text_format = GROUPED if numbers.grouped else None
+        return numbers.cells, Variable(decimals=numbers.decimals, text_format=text_format)
+    if moments := parse_moments(stripped, day_first=conventions.day_first):
+        return moments[0], Variable(text_format=moments[1])
+    for yes, no in _BOOLEANS:
+        if stripped.drop_nulls().is_in([yes, no]).all():
+            return stripped == yes, Variable(text_format=f"{yes}/{no}")
+    return None
+
+
+def _probe(texts: pl.Series) -> pl.Series:
+    """Return a few cells: if they have no type but text, the column has none."""
+    few = _without_missing(_stripped(texts.drop_nulls().head(_PROBED)))
+    return few if few.null_count() < len(few) else _without_missing(_stripped(texts))
+
+
+def _stripped(texts: pl.Series) -> pl.Series:
+    return texts.str.strip_chars(" \t")
+
+
+def _without_missing(texts: pl.Series) -> pl.Series:
+    tokens = texts.is_in([*MISSING, *_MISSING_AMONG_NUMBERS])
+    return texts.set(tokens, None) if tokens.any() else texts
+
+
+def _counted(texts: pl.Series, tokens: tuple[str, ...]) -> Counter[str]:
+    found = texts.filter(texts.is_in(tokens))
+    if found.is_empty():
+        return Counter()
+    counts = found.value_counts()
+    return Counter(dict(zip(counts[counts.columns[0]], counts["count"], strict=True)))

@@ -1,0 +1,170 @@
+"""The dialect of a text table: its separator, its quotation mark, its header, its rows."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from icsa.errors import InputError
+from icsa.tables.names import check_usable
+from icsa.tables.text_encoding import Text
+
+__all__ = ["SEPARATORS", "Dialect", "column_names", "find_dialect", "records"]
+
+SEPARATORS = (",", ";", "\t", "|")
+
+_HEAD = 1 << 18
+_ROWS_LOOKED_AT = 1000
+# White space, and byte order marks that programs leave before the first name.
+_AROUND_NAMES = " \t\r\n\u00a0\ufeff"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How cells stand in a text file.
+
+    Attributes
+    ----------
+    separator, quote : str
+        Between cells, and around cells that hold a separator or a line end.
+    skipped : int
+        Lines before the header: 1 where the first line is ``sep=;``, as Excel writes it.
+    """
+
+    separator: str
+    quote: str = '"'
+    skipped: int = 0
+
+
+def find_dialect(path: Path, text: Text, separator: str | None = None) -> Dialect:
+    r"""Return the dialect that makes the first rows as wide as the header, in the most columns.
+
+    Examples
+    --------
+    >>> text = Text(b"a;b\n1,5;2\n", "utf-8", "\n")
+    >>> find_dialect(Path("t.csv"), text).separator
+    ';'
+    """
+    if separator is not None and (len(separator) != 1 or separator in "\r\n\"'"):
+        raise InputError(
+            "The separator must be one character, and no quotation mark or line end: "
+            f"got {separator!r}. Use one of , ; | or a tab."
+        )
+    if separator is not None and not separator.isascii():
+        raise InputError(f"The separator must be an ASCII character: got {separator!r}.")
+    lines = _head(text)
+    stated = re.fullmatch(r"sep=([,;\t|])\r?\n?", lines[0], flags=re.IGNORECASE)
+    if stated:
+        lines = lines[1:]
+        if not lines:
+            raise InputError(f"{path} has no header. Give a file with a header and rows.")
+    quote = _quote(lines)
+    chosen = separator or (stated[1] if stated else None)
+    return Dialect(chosen or _separator(lines, quote), quote, 1 if stated else 0)
+
+
+def records(
+    path: Path, lines: Sequence[str] | Iterator[str], dialect: Dialect
+) -> Iterator[list[str]]:
+    """Return the records of some lines, the header included; blank lines are empty lists."""
+    reader = csv.reader(
+        iter(lines), delimiter=dialect.separator, quotechar=dialect.quote, strict=True
+    )
+    row = 0
+    while True:
+        try:
+            record = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise InputError(f"{path}, row {row + 1}: {_reason(str(error))}") from None
+        row += 1
+        yield record
+
+
+def column_names(path: Path, header: Sequence[str]) -> list[str]:
+    """Return the names of the columns; blank ones become column_1, column_2, ... by position.
+
+    Examples
+    --------
+    >>> column_names(Path("t.csv"), ["id", " age", ""])
+    ['id', 'age', 'column_3']
+    """
+    names = [name.strip(_AROUND_NAMES) for name in header]
+    twice = [name for name, count in Counter(names).items() if count > 1 and name]
+    if twice:
+        listed = ", ".join(repr(name) for name in twice[:5])
+        raise InputError(
+            f"{path}: the header has the same name more than once: {listed}. "
+            "Give every column its own name."
+        )
+    check_usable(str(path), names)
+    taken = set(names)
+    for position, name in enumerate(names, start=1):
+        if not name:
+            new = f"column_{position}"
+            while new in taken:
+                new += "_"
+            taken.add(new)
+            names[position - 1] = new
+    return names
+
+
+def _reason(message: str) -> str:
+    if "end of data" in message:
+        return "a quotation mark opens a cell and none closes it. Close or remove it."
+    if "field limit" in message:
+        return f"a cell is longer than {csv.field_size_limit()} characters. Shorten it."
+    if "expected after" in message:
+        return "a quotation mark inside a quoted cell is not doubled. Double or remove it."
+    return "a line ends inside a cell that is not quoted. Quote the cell or repair the line ends."
+
+
+def _head(text: Text) -> list[str]:
+    lines = text.data[:_HEAD].decode("utf-8", errors="ignore").split("\n")
+    if len(text.data) > _HEAD and len(lines) > 1:
+        lines = lines[:-1]  # cut off in its middle
+    return [line + "\n" for line in lines]
+
+
+def _quote(lines: Sequence[str]) -> str:
+    head = "".join(lines)
+    if re.search(r'(?:^|[,;\t|])"', head, flags=re.MULTILINE):
+        return '"'
+    starts = len(re.findall(r"(?:^|[,;\t|])'", head, flags=re.MULTILINE))
+    ends = len(re.findall(r"'(?=\r?$|[,;\t|])", head, flags=re.MULTILINE))
+    return "'" if starts >= 2 and starts == ends else '"'
+
+
+def _separator(lines: Sequence[str], quote: str) -> str:
+    best, best_score = None, (False, 0.0, 0)
+    for separator in SEPARATORS:
+        widths, quotes_fit = _widths(lines, separator, quote)
+        if not widths or widths[0] < 2:
+            continue
+        agreeing = sum(width == widths[0] for width in widths) / len(widths)
+        score = (quotes_fit, agreeing, widths[0])
+        if score > best_score:
+            best, best_score = separator, score
+    if best is not None:
+        return best
+    head = "".join(lines)
+    return next((mark for mark in SEPARATORS if mark not in head), ",")
+
+
+def _widths(lines: Sequence[str], separator: str, quote: str) -> tuple[list[int], bool]:
+    """Return the widths of the first records, and whether quoted cells end at separators."""
+    widths: list[int] = []
+    reader = csv.reader(iter(lines), delimiter=separator, quotechar=quote, strict=True)
+    try:
+        for record in islice(reader, _ROWS_LOOKED_AT):
+            if record:
+                widths.append(len(record))
+    except csv.Error as error:  # a quoted cell may go on where the head of the file ends
+        return widths, "end of data" in str(error) and bool(widths)
+    return widths, True

@@ -1,0 +1,373 @@
+"""What people do with a table: predict a column, find groups. On a release instead of the original.
+
+Both need scikit-learn.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+import numpy as np
+
+from icsa.errors import InputError, UnknownNameError
+from icsa.matrices import Matrix, Vector
+from icsa.measures import Estimate, Measure, NotEstimable
+from icsa.utility.chance import LIMIT, AgainstChance, folded_normal
+from icsa.utility.compared import (
+    CategoryColumn,
+    Codes,
+    ComparedColumn,
+    named,
+    sampled,
+)
+from icsa.utility.design import encoded
+from icsa.utility.distinguish import area_under_curve
+from icsa.utility.learners import Classifier, class_probabilities, cluster_centres
+
+__all__ = [
+    "ClassificationTask",
+    "ClusteringTask",
+    "adjusted_rand",
+    "classification_task",
+    "clustering_task",
+]
+
+_SEED = 0
+_REPETITIONS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassificationTask:
+    """What `classification_task` found. All numbers are of the same held-out original rows.
+
+    Attributes
+    ----------
+    target : str
+        The column to predict.
+    model : "forest" or "logistic"
+    n_test : int
+        Number of held-out rows.
+    accuracy_original, accuracy_released : Measure
+        Share of held-out rows predicted rightly, after training on the original's other rows and
+        on the release.
+    accuracy_of_guessing : float or None
+        Of guessing the most frequent level.
+    accuracy_loss : AgainstChance
+        Original minus released, with its standard error over the held-out rows.
+    auc_original, auc_released : Measure
+        Area under the curve; with more than two levels the mean over levels, each against the rest.
+    auc_loss : AgainstChance
+    """
+
+    target: str
+    model: Classifier
+    n_test: int
+    accuracy_original: Measure
+    accuracy_released: Measure
+    accuracy_of_guessing: float | None
+    accuracy_loss: AgainstChance
+    auc_original: Measure
+    auc_released: Measure
+    auc_loss: AgainstChance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusteringTask:
+    """What `clustering_task` found.
+
+    Attributes
+    ----------
+    n_clusters : int
+    agreement : Measure
+        Adjusted Rand index of the original's rows grouped by k-means of the original and of the
+        release: 1 the same groups, 0 as by chance.
+    of_a_sample : Measure
+        The same for resamples of the original in place of the release: the mean, and where 90% lie.
+    """
+
+    n_clusters: int
+    agreement: Measure
+    of_a_sample: Measure
+
+
+def classification_task(
+    columns: Sequence[ComparedColumn],
+    target: str,
+    *,
+    model: Classifier = "forest",
+    test_share: float = 0.3,
+    max_rows: int = 20_000,
+) -> ClassificationTask:
+    """Return how well a column is predicted after training on the release and on the original.
+
+    Rows of the original are held out, and both models predict them. The release was made from all
+    rows of the original, the held-out ones too: only the original's model has never seen them.
+
+    Parameters
+    ----------
+    columns : sequence of NumericColumn or CategoryColumn
+        The target among them.
+    target : str
+        A category column; rows where it is missing are left out.
+    model : "forest" or "logistic"
+        100 trees, or the main effects.
+    test_share : float
+        Share of the original's rows that are held out.
+    max_rows : int
+        Of longer tables so many rows are drawn.
+
+    Examples
+    --------
+    >>> from icsa.utility.compared import category_column, numeric_column
+    >>> x = np.arange(200.0)
+    >>> columns = [numeric_column("x", x, x), category_column("y", x > 99, x > 99)]
+    >>> task = classification_task(columns, "y", model="logistic")
+    >>> print(task.accuracy_released, task.n_test)
+    1.00 (0.94 to 1.00) 60
+    """
+    if model not in get_args(Classifier):
+        raise UnknownNameError("classifier", str(model), get_args(Classifier))
+    if not 0.0 < test_share < 1.0:
+        raise InputError(f"test_share must be between 0 and 1: got {test_share}.")
+    rows = sampled(columns, max_rows, seed=_SEED)
+    answers = named(rows, target)
+    if not isinstance(answers, CategoryColumn):
+        raise InputError(
+            f"Column {target!r} is numeric; a category is needed to predict levels. Compare it as "
+            "a category, or use a regression model."
+        )
+    others = [column for column in rows if column.name != target]
+    design = encoded(others)
+    known = np.flatnonzero(answers.original >= 0), np.flatnonzero(answers.released >= 0)
+    order = np.random.default_rng(_SEED).permutation(known[0])
+    n_test = round(test_share * order.size)
+    test, train = order[:n_test], order[n_test:]
+    reason = _why_not(answers, test, train, known[1], design.original.shape[1])
+    if reason is not None:
+        return _no_classification(target, model, n_test, reason)
+    levels = len(answers.levels)
+    new = design.original[test]
+    return _classified(
+        target,
+        model,
+        answers.original[test],
+        class_probabilities(model, design.original[train], answers.original[train], new, levels),
+        class_probabilities(
+            model, design.released[known[1]], answers.released[known[1]], new, levels
+        ),
+    )
+
+
+def clustering_task(
+    columns: Sequence[ComparedColumn], *, n_clusters: int = 3, max_rows: int = 5_000
+) -> ClusteringTask:
+    """Return how far the groups that k-means finds in a release are those of the original.
+
+    Columns are scaled by the original's median and median absolute deviation. Centres are found in
+    the original and in the release, every original row goes to its nearest centre, and the two
+    groupings are compared. The yardstick does the same with ten resamples of the original.
+
+    Parameters
+    ----------
+    columns : sequence of NumericColumn or CategoryColumn
+    n_clusters : int
+        At least 2.
+    max_rows : int
+        Of longer tables so many rows are drawn.
+
+    Examples
+    --------
+    >>> from icsa.utility.compared import numeric_column
+    >>> x = np.array([0.0, 1.0, 2.0, 100.0, 101.0, 102.0, 200.0, 201.0, 202.0])
+    >>> print(clustering_task([numeric_column("x", x, x[::-1])], n_clusters=3).agreement)
+    1.00
+    """
+    if n_clusters < 2:
+        raise InputError(f"n_clusters must be at least 2: got {n_clusters}.")
+    design = encoded(sampled(columns, max_rows, seed=_SEED), scale="robust")
+    original, released = design.original, design.released
+    n, m = original.shape[0], released.shape[0]
+    if not original.shape[1] or min(_distinct(original), _distinct(released)) < n_clusters:
+        reason = NotEstimable(f"{n_clusters} groups need as many different rows in both tables")
+        return _clustering(n_clusters, reason, [], n)
+    groups = _nearest(original, cluster_centres(original, n_clusters))
+    rng = np.random.default_rng(_SEED)
+    by_chance = []
+    for repetition in range(_REPETITIONS):
+        drawn = original[rng.integers(0, n, size=m)]
+        if _distinct(drawn) >= n_clusters:
+            centres = cluster_centres(drawn, n_clusters, seed=repetition)
+            by_chance.append(adjusted_rand(groups, _nearest(original, centres)))
+    found = _nearest(original, cluster_centres(released, n_clusters))
+    return _clustering(n_clusters, adjusted_rand(groups, found), by_chance, n)
+
+
+def adjusted_rand(first: Codes, second: Codes) -> float:
+    """Return the adjusted Rand index of two groupings of the same rows (Hubert and Arabie 1985).
+
+    With the number of pairs in one group in both (a), in the first (b), in the second (c) and of
+    all pairs (d): (a - bc/d) / ((b + c)/2 - bc/d). It is 1 for equal groupings whatever the groups
+    are called, and 0 on average by chance.
+
+    References
+    ----------
+    L. Hubert, P. Arabie (1985). Comparing partitions. Journal of Classification 2, 193-218.
+
+    Examples
+    --------
+    >>> adjusted_rand(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]))
+    1.0
+    """
+    table = np.zeros((int(first.max()) + 1, int(second.max()) + 1))
+    np.add.at(table, (first, second), 1.0)
+    a, b, c = (
+        float((counts * (counts - 1.0) / 2.0).sum())
+        for counts in (table, table.sum(axis=1), table.sum(axis=0))
+    )
+    pairs = first.size * (first.size - 1) / 2
+    by_chance = b * c / pairs if pairs else 0.0
+    most = (b + c) / 2.0
+    return 1.0 if most == by_chance else (a - by_chance) / (most - by_chance)
+
+
+def _why_not(
+    answers: CategoryColumn, test: Codes, train: Codes, released: Codes, n_features: int
+) -> NotEstimable | None:
+    if not n_features:
+        return NotEstimable("there is no other column that varies")
+    if np.unique(answers.original[train]).size < 2:
+        return NotEstimable("the original's training rows have one level only")
+    if not released.size:
+        return NotEstimable("the target is missing in the whole release")
+    if np.unique(answers.original[test]).size < 2:
+        return NotEstimable("the held-out rows have one level only")
+    return None
+
+
+def _classified(
+    target: str, model: Classifier, truth: Codes, original: Matrix, released: Matrix
+) -> ClassificationTask:
+    n = truth.size
+    right = [(found.argmax(axis=1) == truth) + 0.0 for found in (original, released)]
+    losses = right[0] - right[1]
+    areas = [_mean_area(found, truth) for found in (original, released)]
+    return ClassificationTask(
+        target=target,
+        model=model,
+        n_test=n,
+        accuracy_original=_accuracy(right[0]),
+        accuracy_released=_accuracy(right[1]),
+        accuracy_of_guessing=float(np.bincount(truth).max() / n),
+        accuracy_loss=_loss("loss of accuracy", float(losses.mean()), _error_of_mean(losses), n),
+        auc_original=_area("area under the curve", areas[0], n),
+        auc_released=_area("area under the curve", areas[1], n),
+        auc_loss=_loss(
+            "loss of area under the curve",
+            areas[0] - areas[1],
+            _area_error(original, released, truth),
+            n,
+        ),
+    )
+
+
+def _accuracy(right: Vector) -> Measure:
+    """Return the share of right answers with Wilson's interval, which stays within 0 and 1."""
+    n, share, z = right.size, float(right.mean()), LIMIT
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return Measure(
+        name="accuracy",
+        value=share,
+        low=max(0.0, min(share, middle - half)),
+        high=min(1.0, max(share, middle + half)),
+        direction="higher is better",
+        n=n,
+    )
+
+
+def _mean_area(probabilities: Matrix, truth: Codes) -> float:
+    """Return the mean over the levels that are there of the area of each against the rest."""
+    levels = np.unique(truth)
+    if levels.size == 2:
+        levels = levels[1:]
+    areas = [area_under_curve(probabilities[:, level], (truth == level) + 0.0) for level in levels]
+    return float(np.mean([area for area in areas if not isinstance(area, NotEstimable)]))
+
+
+def _area_error(original: Matrix, released: Matrix, truth: Codes) -> float:
+    """Return the standard error of the difference of areas, from 100 resamples of the rows."""
+    rng = np.random.default_rng(_SEED)
+    differences = []
+    for _ in range(100):
+        rows = rng.integers(0, truth.size, size=truth.size)
+        if np.unique(truth[rows]).size > 1:
+            before, after = (_mean_area(found[rows], truth[rows]) for found in (original, released))
+            differences.append(before - after)
+    return float(np.std(differences, ddof=1)) if len(differences) > 1 else 0.0
+
+
+def _error_of_mean(values: Vector) -> float:
+    return float(values.std(ddof=1)) / math.sqrt(values.size)
+
+
+def _loss(name: str, estimate: Estimate, error: float, n: int) -> AgainstChance:
+    return AgainstChance.of(estimate, folded_normal(error), name=name, n=n)
+
+
+def _area(name: str, estimate: Estimate, n: int) -> Measure:
+    return Measure.of(estimate, name=name, direction="higher is better", n=n)
+
+
+def _no_classification(
+    target: str, model: Classifier, n_test: int, reason: NotEstimable
+) -> ClassificationTask:
+    accuracy, area = (
+        _area("accuracy", reason, n_test),
+        _area("area under the curve", reason, n_test),
+    )
+    return ClassificationTask(
+        target=target,
+        model=model,
+        n_test=n_test,
+        accuracy_original=accuracy,
+        accuracy_released=accuracy,
+        accuracy_of_guessing=None,
+        accuracy_loss=AgainstChance.of(reason, None, name="loss of accuracy", n=n_test),
+        auc_original=area,
+        auc_released=area,
+        auc_loss=AgainstChance.of(reason, None, name="loss of area under the curve", n=n_test),
+    )
+
+
+def _clustering(
+    n_clusters: int, agreement: Estimate, by_chance: list[float], n: int
+) -> ClusteringTask:
+    name = "adjusted Rand index"
+    estimate: Estimate = NotEstimable("no resample has enough different rows")
+    interval = None
+    if by_chance:
+        low, high = np.quantile(by_chance, [0.05, 0.95])
+        estimate, interval = float(np.mean(by_chance)), (float(low), float(high))
+    return ClusteringTask(
+        n_clusters=n_clusters,
+        agreement=_area(name, agreement, n),
+        of_a_sample=Measure.of(
+            estimate,
+            name=name,
+            direction="higher is better",
+            n=len(by_chance),
+            interval=interval,
+        ),
+    )
+
+
+def _nearest(rows: Matrix, centres: Matrix) -> Codes:
+    distances = [((rows - centre) ** 2).sum(axis=1) for centre in centres]
+    return np.asarray(np.argmin(distances, axis=0), dtype=np.int64)
+
+
+def _distinct(rows: Matrix) -> int:
+    return int(np.unique(rows, axis=0).shape[0])

@@ -1,0 +1,78 @@
+"""Calibration: the least move to a wanted correlation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from icsa.release.calibration import Move, calibrating_move, view_correlation
+
+
+def _scores(n: int = 400, p: int = 3) -> np.ndarray:
+    return np.random.default_rng(0).normal(size=(n, p)) @ np.array(
+        [[1.0, 0.3, 0.0], [0.0, 1.0, 0.2], [0.0, 0.0, 1.0]]
+    )
+
+
+def test_reaches_the_wanted_correlation_of_what_is_decoded():
+    scores = _scores()
+    wanted = np.array([[1.0, -0.4, 0.2], [-0.4, 1.0, 0.5], [0.2, 0.5, 1.0]])
+
+    def decoded(moved: np.ndarray) -> np.ndarray:
+        halves = np.column_stack([moved[:, 0] > 0, moved[:, 1], np.round(moved[:, 2])])
+        return view_correlation(halves.astype(float))
+
+    before = np.abs(decoded(scores) - wanted).max()
+    after = np.abs(decoded(calibrating_move(scores, wanted, decoded, 6).apply(scores)) - wanted)
+    assert after.max() < 0.02 < before
+
+
+def test_does_not_move_what_is_right_already():
+    scores = np.clip(_scores(), -2.0, 2.0)
+    wanted = np.corrcoef(scores.T)
+    move = calibrating_move(scores, wanted, lambda s: np.corrcoef(s.T), 1)
+    np.testing.assert_allclose(move.apply(scores), scores, atol=1e-10)
+
+
+def test_the_move_is_symmetric_so_the_smallest_of_those_that_reach_it():
+    # Of all M with M'CM = T the one with least E|uM - u|^2 is symmetric and positive definite.
+    wanted = np.array([[1.0, 0.6, 0.1], [0.6, 1.0, 0.3], [0.1, 0.3, 1.0]])
+    matrix = calibrating_move(_scores(), wanted, lambda s: np.corrcoef(s.T), 1).matrix
+    np.testing.assert_allclose(matrix, matrix.T, atol=1e-12)
+    assert np.linalg.eigvalsh(matrix)[0] > 0.0
+
+
+def test_one_far_row_does_not_decide():
+    scores = _scores()
+    wanted = np.eye(3)
+    with_outlier = scores.copy()
+    with_outlier[0] = [60.0, 60.0, 60.0]
+    moves = [
+        calibrating_move(s, wanted, lambda moved: view_correlation(np.clip(moved, -2, 2)), 6)
+        for s in (scores, with_outlier)
+    ]
+    assert np.abs(moves[0].matrix - moves[1].matrix).max() < 0.4
+
+
+def test_in_place_and_copy_agree():
+    move = Move(np.ones(3), np.full(3, 2.0), np.random.default_rng(1).normal(size=(3, 3)))
+    scores = np.asfortranarray(_scores())
+    moved = move.apply(scores)
+    move.apply_in_place(scores)
+    np.testing.assert_array_equal(moved, scores)
+    np.testing.assert_allclose(move.apply(np.ones((1, 3))), np.ones((1, 3)))
+
+
+def test_correlations_are_of_pairs_that_are_both_there():
+    generator = np.random.default_rng(2)
+    view = generator.normal(size=(50, 3))
+    view[:20, 0] = np.nan
+    view[40:, 1] = np.nan
+    found = view_correlation(view)
+    np.testing.assert_allclose(found[0, 1], np.corrcoef(view[20:40, 0], view[20:40, 1])[0, 1])
+    np.testing.assert_allclose(found[0, 2], np.corrcoef(view[20:, 0], view[20:, 2])[0, 1])
+    np.testing.assert_allclose(np.diagonal(found), 1.0)
+
+
+def test_a_column_that_does_not_vary_has_no_correlation():
+    view = np.column_stack([np.ones(10), np.arange(10.0), np.full(10, np.nan)])
+    np.testing.assert_array_equal(view_correlation(view), np.eye(3))
