@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TypeVar
 
 from icsa.errors import InputError
 
-__all__ = ["in_threads", "threads_for"]
+__all__ = ["in_threads", "linear_algebra_threads", "threads_for"]
 
 _Part = TypeVar("_Part")
 _Result = TypeVar("_Result")
@@ -49,3 +50,24 @@ def in_threads(
         return [work(part) for part in parts]
     with ThreadPoolExecutor(min(threads, len(parts))) as pool:
         return list(pool.map(work, parts))
+
+
+@contextmanager
+def linear_algebra_threads(n_cells: int) -> Iterator[None]:
+    """Let the linear algebra of small tables run on one thread.
+
+    On matrices of a few columns its threads mostly wait for each other, and on a busy machine for
+    long.
+
+    Examples
+    --------
+    >>> with linear_algebra_threads(1000):
+    ...     pass
+    """
+    if n_cells >= _WORTH_IT:
+        yield
+        return
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1):
+        yield

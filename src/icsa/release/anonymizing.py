@@ -23,6 +23,7 @@ from icsa.rules import enforce_rules, parse_rule, require_rules
 from icsa.schema import Schema, with_kept
 from icsa.shuffling import permutation
 from icsa.tables import Table, from_frame, to_frame
+from icsa.threads import linear_algebra_threads
 
 __all__ = ["anonymize", "plan_release", "release_of"]
 
@@ -107,6 +108,47 @@ def anonymize(
     )
     key = as_key(random_state)
     release = release_of(plan, source, declared, key, once=True, progress=told)
+    return replace(
+        release,
+        table=release.table if isinstance(table, Table) else to_frame(release.table, table),
+        key=key if return_key else None,
+    )
+
+
+def plan_release(
+    table: Table,
+    *,
+    schema: Schema | None = None,
+    keep: Sequence[str] = (),
+    recipe: str = "mixed",
+    method: str = "icsa",
+    scatters: Sequence[str] | None = None,
+    mask: str = "permute",
+    raw_units: bool = False,
+    progress: Callable[[str, float], None] = silent,
+) -> tuple[Plan, Schema]:
+    """Return the plan for a table and the schema that it was made for; options of `anonymize`.
+
+    Whoever assesses a release needs both, to make it again under other keys.
+    """
+    if mask not in MASKS:
+        raise UnknownNameError("mask", mask, MASKS)
+    declared = with_kept(guess_schema(table) if schema is None else schema, keep)
+    rules = [parse_rule(text, table.frame.columns) for text in declared.rules]
+    require_rules(rules, table.frame)
+    key = as_key(random_state)
+    with linear_algebra_threads(source.frame.height * source.frame.width):
+        plan = make_plan(
+            source,
+            declared,
+            resolve_recipe(recipe, declared.recipe),
+            method=method,
+            scatters=scatters,
+            mask=mask,
+            raw_units=raw_units,
+            progress=told,
+        )
+        release = release_of(plan, source, declared, key, once=True, progress=told)
     return replace(
         release,
         table=release.table if isinstance(table, Table) else to_frame(release.table, table),

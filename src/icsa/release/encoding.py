@@ -11,6 +11,7 @@ import numpy.typing as npt
 from icsa.columns.base import Column
 from icsa.columns.counts import positions_by_rank
 from icsa.matrices import Matrix, Vector
+from icsa.threads import in_threads
 
 __all__ = ["Encoding", "Part", "encoding_of"]
 
@@ -47,15 +48,18 @@ class Encoding:
         """Number of scores before the indicators."""
         return self.n_scores - len(self.group_shares)
 
-    def encode(self, numbers: Mapping[str, Vector]) -> Matrix:
+    def encode(self, numbers: Mapping[str, Vector], threads: int = 1) -> Matrix:
         """Return the scores of all columns and indicators, NaN where they are not defined."""
         n_rows = next(iter(numbers.values())).size
         scores = np.empty((n_rows, self.n_scores), order="F")
-        for part in self.parts:
+
+        def fill(part: Part) -> None:
             values = numbers[part.column.name]
             scores[:, part.place] = part.column.encode(values)
             if part.group is not None:
                 scores[:, self.n_columns_scores + part.group] = np.isnan(values)
+
+        in_threads(fill, self.parts, threads)
         return scores
 
     def view(self, numbers: Mapping[str, Vector]) -> Matrix:
@@ -85,15 +89,16 @@ class Encoding:
             matrix[:, j] = np.nan_to_num(column, nan=0.0)
         return matrix, tuple(found)
 
-    def decode(self, scores: Matrix) -> dict[str, Vector]:
+    def decode(self, scores: Matrix, threads: int = 1) -> dict[str, Vector]:
         """Return the numbers of every column, NaN where it is missing."""
         missing = self._missing(scores)
-        return {
-            part.column.name: _decode(
-                part, scores, None if part.group is None else missing[part.group]
-            )
-            for part in self.parts
-        }
+
+        def decoded(part: Part) -> Vector:
+            return _decode(part, scores, None if part.group is None else missing[part.group])
+
+        found = in_threads(decoded, self.parts, threads)
+        names = [part.column.name for part in self.parts]
+        return dict(zip(names, found, strict=True))
 
     def _missing(self, scores: Matrix) -> list[npt.NDArray[np.bool_]]:
         """Return for each pattern the rows in which it is missing: as large a share as it was."""

@@ -24,6 +24,7 @@ from icsa.release.imputation import fill_missing_scores
 from icsa.release.recipes import Recipe
 from icsa.schema import ColumnSpec, Schema
 from icsa.tables import Table
+from icsa.threads import in_threads, threads_for
 
 __all__ = ["Plan", "make_plan", "silent"]
 
@@ -90,8 +91,9 @@ class Plan:
             progress("calibrating", 0.5)
             self._calibrating_move(masked).apply_in_place(masked)
         progress("decoding", 0.6)
+        threads = threads_for(masked.size, None)
         coded = {part.column.name: part.column for part in self.encoding.parts}
-        return self.derivation.restore(self.encoding.decode(masked), coded)
+        return self.derivation.restore(self.encoding.decode(masked, threads), coded)
 
     def masked_scores(self, key: Key, *, in_place: bool = False) -> Matrix:
         """Return the scores after masking, in their own units; in place, the plan is used up."""
@@ -146,16 +148,10 @@ def make_plan(
 ) -> Plan:
     """Return the plan for the columns of a table that are to be masked."""
     pair = method_scatters(method, scatters)
-    columns = {
-        spec.name: fit_column(
-            table.frame[spec.name], _declared(spec, table, recipe), scale=recipe.scale
-        )
-        for spec in schema.columns.values()
-        if spec.action == "mask"
-    }
+    threads = threads_for(table.frame.height * table.frame.width, None)
+    columns, numbers = _fitted(table, schema, recipe, threads)
     if not columns:
         raise InputError("No column is left to mask. Give at least one another kind or action.")
-    numbers = {name: column.numbers(table.frame[name]) for name, column in columns.items()}
     derivation = derivation_of(columns, numbers) if recipe.find_relations else Derivation()
     reduced = derivation.reduce(numbers)
     coded = {name: columns[name] for name in reduced}
@@ -165,7 +161,7 @@ def make_plan(
         reduced[gap.other] = coded[gap.other].numbers(values)
     progress("encoding", 0.1)
     encoding = encoding_of(coded, reduced)
-    scores = encoding.encode(reduced)
+    scores = encoding.encode(reduced, threads)
     _require_enough_rows(scores.shape, coded)
     wanted = None
     if recipe.calibration_rounds:
@@ -206,6 +202,22 @@ def make_plan(
         wanted=wanted,
         notes=tuple(notes),
     )
+
+
+def _fitted(
+    table: Table, schema: Schema, recipe: Recipe, threads: int
+) -> tuple[dict[str, Column], dict[str, Vector]]:
+    """Return every column that is to be masked, and its numbers."""
+    specs = [spec for spec in schema.columns.values() if spec.action == "mask"]
+
+    def fit(spec: ColumnSpec) -> tuple[Column, Vector]:
+        cells = table.frame[spec.name]
+        column = fit_column(cells, _declared(spec, table, recipe), scale=recipe.scale)
+        return column, column.numbers(cells)
+
+    found = in_threads(fit, specs, threads)
+    columns = {spec.name: column for spec, (column, _) in zip(specs, found, strict=True)}
+    return columns, {spec.name: values for spec, (_, values) in zip(specs, found, strict=True)}
 
 
 def _declared(spec: ColumnSpec, table: Table, recipe: Recipe) -> ColumnSpec:
