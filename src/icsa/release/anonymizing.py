@@ -95,53 +95,13 @@ def anonymize(
     told = progress or silent
     told("looking at the columns", 0.0)
     source = table if isinstance(table, Table) else from_frame(table)
-    plan, declared = plan_release(
-        source,
-        schema=schema,
-        keep=keep,
-        recipe=recipe,
-        method=method,
-        scatters=scatters,
-        mask=mask,
-        raw_units=raw_units,
-        progress=told,
-    )
-    key = as_key(random_state)
-    release = release_of(plan, source, declared, key, once=True, progress=told)
-    return replace(
-        release,
-        table=release.table if isinstance(table, Table) else to_frame(release.table, table),
-        key=key if return_key else None,
-    )
-
-
-def plan_release(
-    table: Table,
-    *,
-    schema: Schema | None = None,
-    keep: Sequence[str] = (),
-    recipe: str = "mixed",
-    method: str = "icsa",
-    scatters: Sequence[str] | None = None,
-    mask: str = "permute",
-    raw_units: bool = False,
-    progress: Callable[[str, float], None] = silent,
-) -> tuple[Plan, Schema]:
-    """Return the plan for a table and the schema that it was made for; options of `anonymize`.
-
-    Whoever assesses a release needs both, to make it again under other keys.
-    """
-    if mask not in MASKS:
-        raise UnknownNameError("mask", mask, MASKS)
-    declared = with_kept(guess_schema(table) if schema is None else schema, keep)
-    rules = [parse_rule(text, table.frame.columns) for text in declared.rules]
-    require_rules(rules, table.frame)
     key = as_key(random_state)
     with linear_algebra_threads(source.frame.height * source.frame.width):
-        plan = make_plan(
+        plan, declared = plan_release(
             source,
-            declared,
-            resolve_recipe(recipe, declared.recipe),
+            schema=schema,
+            keep=keep,
+            recipe=recipe,
             method=method,
             scatters=scatters,
             mask=mask,
