@@ -96,19 +96,18 @@ def anonymize(
     told("looking at the columns", 0.0)
     source = table if isinstance(table, Table) else from_frame(table)
     key = as_key(random_state)
-    with linear_algebra_threads(source.frame.height * source.frame.width):
-        plan, declared = plan_release(
-            source,
-            schema=schema,
-            keep=keep,
-            recipe=recipe,
-            method=method,
-            scatters=scatters,
-            mask=mask,
-            raw_units=raw_units,
-            progress=told,
-        )
-        release = release_of(plan, source, declared, key, once=True, progress=told)
+    plan, declared = plan_release(
+        source,
+        schema=schema,
+        keep=keep,
+        recipe=recipe,
+        method=method,
+        scatters=scatters,
+        mask=mask,
+        raw_units=raw_units,
+        progress=told,
+    )
+    release = release_of(plan, source, declared, key, once=True, progress=told)
     return replace(
         release,
         table=release.table if isinstance(table, Table) else to_frame(release.table, table),
@@ -137,16 +136,17 @@ def plan_release(
     declared = with_kept(guess_schema(table) if schema is None else schema, keep)
     rules = [parse_rule(text, table.frame.columns) for text in declared.rules]
     require_rules(rules, table.frame)
-    plan = make_plan(
-        table,
-        declared,
-        resolve_recipe(recipe, declared.recipe),
-        method=method,
-        scatters=scatters,
-        mask=mask,
-        raw_units=raw_units,
-        progress=progress,
-    )
+    with linear_algebra_threads(table.frame.height * table.frame.width):
+        plan = make_plan(
+            table,
+            declared,
+            resolve_recipe(recipe, declared.recipe),
+            method=method,
+            scatters=scatters,
+            mask=mask,
+            raw_units=raw_units,
+            progress=progress,
+        )
     return plan, declared
 
 
@@ -163,9 +163,10 @@ def release_of(
 
     A plan that is needed once only can be used up, which takes less memory.
     """
-    numbers = plan.released_numbers(key, in_place=once, progress=progress)
-    progress("writing cells", 0.8)
     n_rows = source.frame.height
+    with linear_algebra_threads(n_rows * source.frame.width):
+        numbers = plan.released_numbers(key, in_place=once, progress=progress)
+    progress("writing cells", 0.8)
     built: dict[str, pl.Series] = {}
     for spec in schema.columns.values():
         cells = source.frame[spec.name]
