@@ -1,15 +1,19 @@
-"""The README's commands are those that CI runs, and what it says the example prints is printed."""
+"""The README's commands are those that CI runs, and what it says they print is printed."""
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+
+from icsa import cli
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -32,7 +36,7 @@ def run_example(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_the_two_commands() -> None:
     assert [block.strip() for block in blocks("sh")] == [
-        "pip install . && python examples/outliers.py",
+        "pip install . && icsa anonymize examples/clinic.csv",
         "pip install '.[test]' && pytest",
     ]
 
@@ -60,11 +64,36 @@ def test_ci_takes_its_commands_from_the_readme() -> None:
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
 
 
-def test_the_example_prints_what_the_readme_shows() -> None:
+def test_the_first_command_prints_what_the_readme_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "examples").mkdir()
+    shutil.copy(ROOT / "examples" / "clinic.csv", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    _, _, command = blocks("sh")[0].strip().partition(" && icsa ")
+    assert cli.run(command.split()) == 0
+    printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    (shown,) = blocks("text")
+    for line in shown.splitlines():
+        assert line in printed or line == "..."
+    released, original = (
+        len(Path(name).read_text(encoding="utf-8").splitlines())
+        for name in ("examples/clinic.release.csv", "examples/clinic.csv")
+    )
+    assert released == original
+
+
+def test_what_the_first_command_writes_is_ignored_by_git() -> None:
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    assert "examples/*.release.*" in ignored
+
+
+def test_the_example_prints_what_the_tutorial_shows() -> None:
     finished = run_example()
     assert finished.returncode == 0, finished.stderr
-    (shown,) = blocks("text")
-    assert shown in finished.stdout
+    shown = (ROOT / "docs" / "tutorial.rst").read_text(encoding="utf-8")
+    table = finished.stdout[finished.stdout.index("  row 40") :].splitlines()[:4]
+    assert all(line.strip() in shown for line in table)
 
 
 def test_the_example_writes_a_release_only_when_asked(tmp_path: Path) -> None:
@@ -95,9 +124,10 @@ def test_the_shipped_table_is_what_its_recipe_makes(
 def test_the_snippet_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     (snippet,) = blocks("python")
-    names: dict[str, object] = {}
+    names: dict[str, Any] = {}
     exec(snippet, names)
-    assert np.shape(names["released"]) == np.shape(names["table"])
+    assert names["release"].table.height == names["frame"].height
+    assert set(names["frame"].columns) - set(names["release"].table.columns) == {"remark"}
 
 
 @pytest.mark.parametrize("link", re.findall(r"\]\(([^)]+)\)", README))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from icsa.anonymization import anonymize_matrix, masked_copy
     from icsa.estimators import ICS, ICSAnonymizer, SpectralAnonymizer
     from icsa.ics import InvariantCoordinates, invariant_coordinates
+    from icsa.release import Release, anonymize
     from icsa.scatters import LocationScatter
 
 __version__ = "0.1.0"
@@ -23,7 +24,9 @@ __all__ = [
     "ICSAnonymizer",
     "InvariantCoordinates",
     "LocationScatter",
+    "Release",
     "SpectralAnonymizer",
+    "anonymize",
     "anonymize_matrix",
     "errors",
     "invariant_coordinates",
@@ -38,7 +41,9 @@ _HOMES = {
     "ICSAnonymizer": "estimators",
     "InvariantCoordinates": "ics",
     "LocationScatter": "scatters",
+    "Release": "release",
     "SpectralAnonymizer": "estimators",
+    "anonymize": "release",
     "anonymize_matrix": "anonymization",
     "invariant_coordinates": "ics",
     "masked_copy": "anonymization",

@@ -259,3 +259,29 @@ def test_threads_and_order_of_released_rows_do_not_matter() -> None:
     for a, b in zip(first.people, second.people, strict=True):
         assert a.ratios == b.ratios
         assert (a.attack, a.equal_cells) == (b.attack, b.equal_cells)
+
+
+class TestWhoStandsOutInOneColumn:
+    """An extreme cell comes out of every shuffle of its column; that is no copy of a person."""
+
+    @staticmethod
+    def _table() -> np.ndarray:
+        x = np.random.default_rng(3).normal(size=(300, 8))
+        x[0, 2] = 400.0
+        return x
+
+    def test_shuffled_columns_are_not_a_copy(self):
+        x = self._table()
+        apart = np.column_stack([np.random.default_rng(j).permutation(x[:, j]) for j in range(8)])
+        assessment = assess_privacy(as_features(x, apart))
+        assert assessment.verdict.word == "look again"
+        assert "extreme value of the one column" in assessment.verdict.reasons[0].text
+        assert assessment.trusted
+
+    def test_a_copy_is_found_all_the_same(self):
+        x = self._table()
+        released = np.random.default_rng(4).normal(size=(300, 8))
+        released[0] = x[0] + 0.01
+        assessment = assess_privacy(as_features(x, released))
+        assert assessment.verdict.word == "do not release"
+        assert assessment.verdict.reasons[0].rows == (0,)

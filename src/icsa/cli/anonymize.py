@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -120,7 +121,9 @@ def anonymize(
             progress=progress,
         )
         key = as_key(seed)
+        started = perf_counter()
         release = release_of(plan, table, declared, key, once=not assessed, progress=progress)
+        seconds = perf_counter() - started
         progress("writing", 0.9)
         write_table(release.table, target, force=force)
     if save_key is not None:
@@ -138,6 +141,7 @@ def anonymize(
             report=report,
             public_report=public_report,
             redraws=redraws,
+            seconds=seconds,
             quiet=quiet or as_json,
         )
 

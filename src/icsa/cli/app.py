@@ -20,7 +20,6 @@ __all__ = ["app", "invoke"]
 app = typer.Typer(
     name="icsa",
     help="Anonymize tables about people in which some stand out.",
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help: nothing of rich is imported for it
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -94,7 +94,7 @@ def assess(
     force: Annotated[bool, typer.Option("--force", help="Overwrite what is there.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
-    """Assess a release: does it replicate people who stand out, and what do analyses lose?
+    """Assess a release: people who stand out in it, and what analyses lose.
 
     Prints one word, release, look again or do not release, and why. Nothing is changed, nothing is
     sent anywhere.
@@ -147,9 +147,13 @@ def report_on(
     report: Path | None,
     public_report: Path | None,
     redraws: int,
+    seconds: float,
     quiet: bool,
 ) -> None:
-    """Assess a release that was just made, with its plan; write the reports and say the word."""
+    """Assess a release that was just made, with its plan; write the reports and say the word.
+
+    `seconds` is what the release took: making it again under other keys takes as long each time.
+    """
     assessment = _assessed(
         table,
         release.table,
@@ -158,6 +162,7 @@ def report_on(
         redraws=redraws,
         plan=plan,
         making=release,
+        seconds=seconds,
     )
     _write_reports(assessment, report, public_report)
     if not quiet:
@@ -165,21 +170,32 @@ def report_on(
 
 
 def _assessed(
-    original: Table, released: Table, *, quiet: bool, note: str = "", **options: Any
+    original: Table,
+    released: Table,
+    *,
+    quiet: bool,
+    note: str = "",
+    seconds: float = 0.0,
+    **options: Any,
 ) -> Assessment:
     """Return the assessment, after saying how long it takes if that is long."""
     from dataclasses import replace
 
     from icsa.assessment import assess as assess_tables
+    from icsa.assessment import assessment_cost
+    from icsa.assessment.redrawing import usual_redraws
     from icsa.cli.progress import stages
-    from icsa.privacy import estimate_cost
 
     rows, columns = original.frame.shape
-    people = min(1_000, max(5, rows // 50))
-    cost = estimate_cost(max(1, rows), max(1, released.frame.height), max(1, columns), people)
+    cost = assessment_cost(rows, released.frame.height, columns)
+    plan, again = options.get("plan"), options.get("redraws") or 0
+    if plan is not None and not again:
+        again = usual_redraws(rows * columns, calibrated=plan.wanted is not None)
+    cost = replace(cost, seconds=cost.seconds + again * seconds)
     if cost.seconds > _LONG and not quiet:
-        print(f"icsa: this takes {cost}", file=sys.stderr, flush=True)
-    with stages(rows * columns, quiet=quiet) as progress:
+        print(f"icsa: assessing takes {cost}", file=sys.stderr, flush=True)
+    # Releases that are made again count as so many tables more.
+    with stages(rows * columns * (1 + again), quiet=quiet) as progress:
         found = assess_tables(original, released, progress=progress, **options)
     if not note:
         return found
@@ -217,9 +233,7 @@ def _require_free(path: Path | None, inputs: tuple[Path, ...], force: bool) -> N
         raise InputError(f"{path.parent} is no folder. Make it first, or write somewhere else.")
 
 
-def _write_reports(
-    assessment: Assessment, report: Path | None, public_report: Path | None
-) -> None:
+def _write_reports(assessment: Assessment, report: Path | None, public_report: Path | None) -> None:
     if report is None and public_report is None:
         return
     from icsa.report.assessment_page import write_assessment_report
@@ -287,4 +301,6 @@ def _grid(shown: dict[str, Any]) -> Any:
 
 
 def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3g}"
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.3g}"

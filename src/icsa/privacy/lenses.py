@@ -45,6 +45,8 @@ _MAD_FACTOR = 1.4826022185056018
 # Where more than half of the cells are equal the MAD is 0: wider quantiles stand in, each with its
 # normal distance.
 _WIDER = ((0.25, 1.3489795003921634), (0.1, 2.5631031310892007), (0.02, 4.107497821183106))
+# From this share of equal cells on, the others alone give a column its scale.
+_MANY_TIED = 0.4
 # Medians and log scales of two samples of n rows differ by about 1.7/sqrt(n).
 _CLEAR = 4.0
 # Fixed, and no secret: it spreads rounded cells within their step.
@@ -105,6 +107,8 @@ class Lenses:
         Median and robust scale of the original; scale infinite for a constant column.
     released_centres, released_scales : ndarray of shape (n_numbers,)
         Of the release, in robust units of the original.
+    tied_steps : ndarray of shape (n_numbers,)
+        Steps of columns that have one value in most rows, in robust units; 0 for others.
     fit : RobustFit
         The robust scatter, in robust units.
     varying : ndarray of shape (n_columns,), bool
@@ -118,6 +122,7 @@ class Lenses:
     scales: Vector
     released_centres: Vector
     released_scales: Vector
+    tied_steps: Vector
     fit: RobustFit
     varying: np.ndarray
     _whitener: Matrix
@@ -180,9 +185,10 @@ def fit_lenses(features: Features) -> Lenses:
     """
     original = features.original
     spread = _dithered(original.numbers, features.grids, side=0)
-    centres, scales = robust_units(spread)
-    _standardize(spread, centres, scales)
     ties = np.array([_tied_share(column) for column in original.numbers])
+    tied_steps = np.where(ties >= _MANY_TIED, features.grids, 0.0)
+    centres, scales = robust_units(spread, tied_steps)
+    _standardize(spread, centres, scales)
     ties[np.isinf(scales)] = 1.0
     numeric = features.names[: original.numbers.shape[0]]
     fit = robust_fit(spread, ties, numeric)
@@ -192,6 +198,7 @@ def fit_lenses(features: Features) -> Lenses:
         released=spread,
         centres=centres,
         scales=scales,
+        tied_steps=tied_steps / scales,
         released_centres=np.zeros(scales.size),
         released_scales=np.ones(scales.size),
         fit=fit,
@@ -202,13 +209,15 @@ def fit_lenses(features: Features) -> Lenses:
     return _with_released(lenses, features)
 
 
-def robust_units(columns: Matrix) -> tuple[Vector, Vector]:
+def robust_units(columns: Matrix, tied_steps: Vector | None = None) -> tuple[Vector, Vector]:
     """Return median and robust scale of each column, missing cells left out.
 
-    The scale is 1.4826 times the median absolute deviation; where that is 0 (more than half of the
-    cells are equal), the distance of the 25% and 75%, 10% and 90% or 2% and 98% quantiles over what
-    it is for a standard normal, or else the standard deviation. It is infinite for a column that
-    does not vary, which then counts for nothing.
+    The scale is 1.4826 times the median absolute deviation. In a column that has one value in most
+    rows that says nothing about the others: with its step given it is the median distance of the
+    others from that value. Without, where the deviation is 0, it is the distance of the 25% and
+    75%, 10% and 90% or 2% and 98% quantiles over what it is for a standard normal, or else the
+    standard deviation. It is infinite for a column that does not vary, which then counts for
+    nothing.
 
     Examples
     --------
@@ -221,14 +230,19 @@ def robust_units(columns: Matrix) -> tuple[Vector, Vector]:
         cells = column[~np.isnan(column)]
         if cells.size and cells.min() < cells.max():
             centres[j] = np.median(cells)
-            scales[j] = _scale(cells, centres[j])
+            scales[j] = _scale(cells, centres[j], 0.0 if tied_steps is None else float(tied_steps[j]))
         elif cells.size:
             centres[j] = cells[0]
     return centres, scales
 
 
-def _scale(cells: Vector, centre: float) -> float:
+def _scale(cells: Vector, centre: float, tied_step: float) -> float:
     deviations = cells - centre
+    if tied_step > 0.0:
+        sizes = np.abs(deviations)
+        away = sizes[sizes > tied_step]  # cells of one value are spread over a step
+        if away.size:
+            return max(float(np.median(away)), _MAD_FACTOR * float(np.median(sizes)))
     mad = float(np.median(np.abs(deviations, out=deviations)))
     if mad > 0.0:
         return _MAD_FACTOR * mad
@@ -267,7 +281,7 @@ def _with_released(lenses: Lenses, features: Features) -> Lenses:
     released = _dithered(features.released.numbers, grids, side=1)
     _standardize(released, lenses.centres, lenses.scales)
     own_centres, own_scales = _clearly_other(
-        *robust_units(released), lenses.original.shape[1], released.shape[1]
+        *robust_units(released, lenses.tied_steps), lenses.original.shape[1], released.shape[1]
     )
     return Lenses(
         features=features,
@@ -275,6 +289,7 @@ def _with_released(lenses: Lenses, features: Features) -> Lenses:
         released=released,
         centres=lenses.centres,
         scales=lenses.scales,
+        tied_steps=lenses.tied_steps,
         released_centres=own_centres,
         released_scales=own_scales,
         fit=lenses.fit,

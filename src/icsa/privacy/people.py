@@ -47,6 +47,8 @@ LENSES: tuple[LensName, ...] = ("E", "M", "A")
 _ROWS_FOR_DIMENSION = 2_000
 # From so many people on, their own neighbourhoods are asked for the dimension too.
 _PEOPLE_FOR_DIMENSION = 20
+# Up to this P it is asked whether one column alone brings a person near.
+_DOUBTFUL = 0.1
 # The nearest other row is a twin when it is as near as this share of twins by chance, over all m.
 _TWIN_LEVEL = 0.05
 # Fixed, and no secret: it chooses the rows for the dimension.
@@ -97,6 +99,10 @@ class Nearness:
         P = min(1, 3 m min p).
     agreement : Agreement
         h: cells in common with one released row.
+    rest : ndarray of shape (m,)
+        rho under E without the column in which the person stands out most, for those with a small
+        P; 0 for the others. Whoever stands out in one column alone is near every row that has its
+        extreme value, whosever the other cells are.
     """
 
     d_rel: Mapping[LensName, Vector]
@@ -106,6 +112,7 @@ class Nearness:
     worst: tuple[LensName, ...]
     corrected: Vector
     agreement: Agreement
+    rest: Vector
 
     @property
     def worst_rho(self) -> Vector:
@@ -182,7 +189,32 @@ def measure_nearness(lenses: Lenses, around: Surroundings, *, threads: int = 1) 
     worst = tuple(LENSES[j] for j in np.argmin(stacked, axis=0))
     equal = most_equal_cells(lenses, rows, lenses.features.released, None, threads)
     corrected = corrected_chances(stacked)
-    return Nearness(d_rel, rho, p, released_rows, worst, corrected, equal)
+    rest = np.zeros(rows.size)
+    near = np.flatnonzero(corrected <= _DOUBTFUL)
+    rest[near] = _ratios_without_top_column(lenses, rows[near], threads)
+    return Nearness(d_rel, rho, p, released_rows, worst, corrected, equal, rest)
+
+
+def _ratios_without_top_column(lenses: Lenses, rows: RowNumbers, threads: int) -> Vector:
+    """Return rho under E without the column that adds most to each person's standing out."""
+    top = np.argmax(standing_out_parts(lenses, rows), axis=1)
+    ratios = np.empty(rows.size)
+    for column in np.unique(top):
+        who = np.flatnonzero(top == column)
+        original = _without(lenses.originals("E"), int(column))
+        released = _without(lenses.releases("E"), int(column))
+        people = original.rows(rows[who])
+        alone = nearest(people, original, own=rows[who], threads=threads).distances[:, 0]
+        ratios[who] = _ratios(nearest(people, released, threads=threads).distances[:, 0], alone)
+    return ratios
+
+
+def _without(points: Points, column: int) -> Points:
+    """Return the points without one column, numeric ones counted first."""
+    n_numbers = points.numbers.shape[0]
+    if column >= n_numbers:
+        return Points(points.numbers, np.delete(points.codes, column - n_numbers, axis=0))
+    return Points(np.delete(points.numbers, column, axis=0), points.codes)
 
 
 def chance(rho: Vector, dimension: float | Vector, n_rows: int, n_released: int) -> Vector:

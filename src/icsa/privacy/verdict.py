@@ -69,6 +69,10 @@ class Policy:
     person_ratio: Threshold = Threshold(
         0.5, "rho at or below it besides: at most half as far as the nearest other original"
     )
+    person_rest: Threshold = Threshold(
+        0.8,
+        "a person is replicated only if rho without the column that stands out most is as small",
+    )
     group_chance: Threshold = Threshold(
         0.01, "the group's share is larger than chance explains; alone it rejects harmless releases"
     )
@@ -210,7 +214,8 @@ def statuses(
 
 def _flags(limits: Mapping[str, float], near: Nearness) -> tuple[np.ndarray, np.ndarray]:
     flagged = near.corrected <= limits["person_chance"]
-    return flagged, near.worst_rho <= limits["person_ratio"]
+    copied = (near.worst_rho <= limits["person_ratio"]) & (near.rest <= limits["person_rest"])
+    return flagged, copied
 
 
 def _has_parts(limits: Mapping[str, float], around: Surroundings, near: Nearness) -> np.ndarray:
@@ -224,7 +229,11 @@ def _of_people(limits: Mapping[str, float], rows: RowNumbers, near: Nearness) ->
     flagged, close = _flags(limits, near)
     cases: tuple[tuple[Word, np.ndarray, str], ...] = (
         ("do not release", flagged & close, "a near copy in the release"),
-        ("look again", flagged & ~close, "the release comes near"),
+        (
+            "look again",
+            flagged & ~close,
+            "the release comes near, or holds the extreme value of the one column in which they do",
+        ),
     )
     reasons = []
     for word, who, what in cases:

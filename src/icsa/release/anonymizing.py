@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import polars as pl
 
 from icsa.columns.base import Column
 from icsa.columns.identifier import Identifier
-from icsa.errors import UnknownNameError
+from icsa.errors import InputError, UnknownNameError
 from icsa.inspection import guess_schema, type_in_words
 from icsa.masks import MASKS
 from icsa.randomness import Key, as_key
@@ -19,7 +20,7 @@ from icsa.release.derivation import step_of
 from icsa.release.plan import Plan, make_plan, silent
 from icsa.release.recipes import resolve_recipe
 from icsa.release.records import ColumnChange, Release
-from icsa.rules import enforce_rules, parse_rule, require_rules
+from icsa.rules import Rule, check_rules, enforce_rules, parse_rule, require_rules
 from icsa.schema import Schema, with_kept
 from icsa.shuffling import permutation
 from icsa.tables import Table, from_frame, to_frame
@@ -135,6 +136,8 @@ def plan_release(
         raise UnknownNameError("mask", mask, MASKS)
     declared = with_kept(guess_schema(table) if schema is None else schema, keep)
     rules = [parse_rule(text, table.frame.columns) for text in declared.rules]
+    for rule in rules:
+        _require_masked(rule, declared)
     require_rules(rules, table.frame)
     with linear_algebra_threads(table.frame.height * table.frame.width):
         plan = make_plan(
@@ -148,6 +151,18 @@ def plan_release(
             progress=progress,
         )
     return plan, declared
+
+
+def _require_masked(rule: Rule, schema: Schema) -> None:
+    """Refuse a rule about a column that is not masked: its cells could not be moved."""
+    for name in rule.columns:
+        action = schema.columns[name].action
+        if action != "mask":
+            fate = {"keep": "released as it is", "drop": "left out", "replace": "replaced"}[action]
+            raise InputError(
+                f"The rule {rule.text!r} is about the column {name!r}, which is {fate}. Take the "
+                "rule out, or have the column masked."
+            )
 
 
 def release_of(
@@ -175,7 +190,7 @@ def release_of(
             masked = column.cells(numbers[spec.name])
             built[spec.name] = _with_missing_codes(masked, cells, column, key)
         elif spec.action == "replace":
-            built[spec.name] = Identifier.fit(cells, spec).fresh(n_rows)
+            built[spec.name] = Identifier.fit(cells, spec).fresh(n_rows).alias(spec.name)
         elif spec.action == "keep":
             built[spec.name] = cells
     frame = pl.DataFrame(built)
@@ -184,14 +199,12 @@ def release_of(
         frame = frame[permutation(n_rows, key.stream("rows"))]
         for name in _names(schema, "replace"):
             frame = frame.with_columns(built[name])
-    rules = [parse_rule(text, source.frame.columns) for text in schema.rules]
-    steps = {name: step_of(column) for name, column in plan.columns.items()}
-    frame, moved = enforce_rules(rules, frame, steps)
+    frame, moved = _with_rules(frame, plan, schema)
     return Release(
         table=source.with_frame(frame),
         columns=tuple(_changes(plan, source, schema, frame)),
         warnings=tuple(_warnings(plan, schema, key)),
-        relations=plan.derivation.describe(),
+        relations=plan.derivation.describe_in(plan.numbers_of(frame)),
         moved_cells=moved,
         method=plan.method,
         scatters=plan.scatters,
@@ -200,6 +213,20 @@ def release_of(
         n_components=plan.coordinates.eigenvalues.size,
         reproducible=key.reproducible,
     )
+
+
+def _with_rules(
+    frame: pl.DataFrame, plan: Plan, schema: Schema
+) -> tuple[pl.DataFrame, Mapping[str, int]]:
+    """Return the table with cells moved until the rules hold, and relations too where they can."""
+    rules = [parse_rule(text, frame.columns) for text in schema.rules]
+    if not rules:
+        return frame, MappingProxyType({})
+    steps = {name: step_of(column) for name, column in plan.columns.items()}
+    frame, moved = enforce_rules(rules, frame, steps)
+    targets = plan.derivation.targets_in(plan.numbers_of(frame))
+    again = frame.with_columns(plan.columns[name].cells(v) for name, v in targets.items())
+    return (frame if check_rules(rules, again) else again), moved
 
 
 def _names(schema: Schema, action: str) -> list[str]:

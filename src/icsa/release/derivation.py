@@ -27,6 +27,8 @@ __all__ = ["Derivation", "derivation_of", "gap_column", "step_of"]
 # Kinds whose numbers can be added and subtracted.
 _QUANTITIES = ("continuous", "integer", "zero-inflated", "date", "datetime", "duration", "time")
 _DATES = ("date", "datetime")
+# Sums of decimal numbers are right to so many of their largest.
+_EXACT = 1e-9
 # From this share of equal cells on, a column is coded in two parts.
 _MANY_ZEROS = 0.4
 
@@ -69,12 +71,28 @@ class Derivation:
             restored[relation.target] = relation.predict(restored)
         return restored
 
-    def describe(self) -> tuple[str, ...]:
-        """Return the relations in words."""
-        return (
-            *(relation.describe() for relation in self.relations),
-            *(gap.describe() for gap in self.gaps),
-        )
+    def targets_in(self, numbers: Mapping[str, Vector]) -> dict[str, Vector]:
+        """Return the targets as the other numbers give them, where they are there."""
+        found = dict(numbers)
+        for relation in self.relations:
+            found[relation.target] = relation.predict(found)
+        return {relation.target: found[relation.target] for relation in self.relations}
+
+    def describe_in(self, numbers: Mapping[str, Vector]) -> tuple[str, ...]:
+        """Return in words how far the relations hold in a release."""
+        words = []
+        for relation in self.relations:
+            gap = np.abs(numbers[relation.target] - relation.predict(numbers))
+            holds = gap[~np.isnan(gap)] <= _EXACT * np.nanmax(np.abs(numbers[relation.target]))
+            share = float(holds.mean()) if holds.size else 1.0
+            words.append(replace(relation, share=share).describe())
+        for gap_ in self.gaps:
+            rest = gap_.forward(numbers)
+            rest = rest[~np.isnan(rest)]
+            share = float(np.mean(rest == 0.0)) if rest.size else 0.0
+            ordered = bool(np.all(rest >= 0.0)) and gap_.ordered
+            words.append(replace(gap_, share=share, ordered=ordered).describe())
+        return tuple(words)
 
 
 def derivation_of(columns: Mapping[str, Column], numbers: Mapping[str, Vector]) -> Derivation:

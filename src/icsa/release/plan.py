@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -93,7 +94,12 @@ class Plan:
         progress("decoding", 0.6)
         threads = threads_for(masked.size, None)
         coded = {part.column.name: part.column for part in self.encoding.parts}
-        return self.derivation.restore(self.encoding.decode(masked, threads), coded)
+        restored = self.derivation.restore(self.encoding.decode(masked, threads), coded)
+        return {name: _declared_range(self.columns[name], v) for name, v in restored.items()}
+
+    def numbers_of(self, frame: pl.DataFrame) -> dict[str, Vector]:
+        """Return the numbers of a release's masked columns."""
+        return {name: column.numbers(frame[name]) for name, column in self.columns.items()}
 
     def masked_scores(self, key: Key, *, in_place: bool = False) -> Matrix:
         """Return the scores after masking, in their own units; in place, the plan is used up."""
@@ -161,6 +167,12 @@ def make_plan(
         reduced[gap.other] = coded[gap.other].numbers(values)
     progress("encoding", 0.1)
     encoding = encoding_of(coded, reduced)
+    _require_rows(table.frame.height)
+    if encoding.n_scores == 0:
+        raise InputError(
+            "No column that is to be masked varies: there is nothing to hide, and nothing to learn "
+            "from the table."
+        )
     scores = encoding.encode(reduced, threads)
     _require_enough_rows(scores.shape, coded)
     wanted = None
@@ -204,6 +216,16 @@ def make_plan(
     )
 
 
+def _declared_range(column: Column, numbers: Vector) -> Vector:
+    """Return numbers within the bounds that were declared; a recomputed column may leave them."""
+    spec = getattr(column, "spec", None)
+    part: Any = getattr(column, "part", column)
+    if spec is None or (spec.lower is None and spec.upper is None) or not hasattr(part, "lower"):
+        return numbers
+    lower = part.lower if spec.lower is not None else -np.inf
+    return np.clip(numbers, lower, part.upper if spec.upper is not None else np.inf)
+
+
 def _fitted(
     table: Table, schema: Schema, recipe: Recipe, threads: int
 ) -> tuple[dict[str, Column], dict[str, Vector]]:
@@ -229,13 +251,16 @@ def _declared(spec: ColumnSpec, table: Table, recipe: Recipe) -> ColumnSpec:
     return replace(spec, missing_codes=codes, kind=kind)
 
 
-def _require_enough_rows(shape: tuple[int, int], columns: Mapping[str, Column]) -> None:
-    n_rows, n_scores = shape
+def _require_rows(n_rows: int) -> None:
     if n_rows < FEWEST_ROWS:
         raise InputError(
             f"The table has {n_rows} rows, and {FEWEST_ROWS} are the fewest that can be "
             "anonymized: among fewer, everybody stands out."
         )
+
+
+def _require_enough_rows(shape: tuple[int, int], columns: Mapping[str, Column]) -> None:
+    n_rows, n_scores = shape
     if n_rows <= 2 * (n_scores + 1):
         widest = sorted(columns, key=lambda name: -columns[name].width)[:3]
         raise InputError(

@@ -1,0 +1,18 @@
+"""Assessment: one word for a release, why, person by person, and what analyses lose."""
+
+from __future__ import annotations
+
+from icsa.assessment.assessing import assess, making_of
+from icsa.assessment.costs import assessment_cost
+from icsa.assessment.policy_files import policy_text, read_policy
+from icsa.assessment.records import Assessment, Edition
+
+__all__ = [
+    "Assessment",
+    "Edition",
+    "assess",
+    "assessment_cost",
+    "making_of",
+    "policy_text",
+    "read_policy",
+]

@@ -1,0 +1,279 @@
+"""One column of both tables as numbers or as codes, with what is needed to code another release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from icsa.assessment.cells import Reading, as_numbers, as_text, numbers_of, reading_of
+from icsa.columns.lattice import find_lattice
+from icsa.columns.reading import without_codes
+from icsa.matrices import Vector
+from icsa.privacy.features import lattice_step
+from icsa.schema import ColumnSpec, Kind
+
+__all__ = ["NUMERIC_KINDS", "CodedColumn", "code_column"]
+
+NUMERIC_KINDS: tuple[Kind, ...] = (
+    "continuous",
+    "integer",
+    "zero-inflated",
+    "date",
+    "datetime",
+    "duration",
+    "time",
+)
+
+_Values = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class CodedColumn:
+    """A column of both tables, in a form that can be compared.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        As the schema has it.
+    original, released : ndarray
+        Numbers (NaN where missing), or codes of levels (int32, -1 where missing).
+    levels : tuple of str, optional
+        What the codes stand for; None for numbers. Levels of the original first.
+    grid : float
+        Step of the lattice that the original's numbers lie on; 0 where there is none.
+    unit : str
+        What the numbers count: "days since 1970-01-01", ..., or empty.
+    note : str
+        What had to be done to compare, or empty.
+    encode : callable
+        From the cells of another release to its numbers or codes.
+    """
+
+    name: str
+    kind: Kind
+    original: _Values
+    released: _Values
+    levels: tuple[str, ...] | None
+    grid: float
+    unit: str
+    note: str
+    encode: Callable[[pl.Series], _Values]
+
+    def __repr__(self) -> str:
+        """Show sizes only."""
+        what = "numbers" if self.levels is None else f"{len(self.levels)} levels"
+        return f"<column of {what}, {self.original.size} and {self.released.size} rows>"
+
+
+def code_column(original: pl.Series, released: pl.Series, spec: ColumnSpec) -> CodedColumn | str:
+    """Return a column of both tables as numbers or codes; or why they cannot be compared.
+
+    Numeric kinds, dates and times become numbers. So do ordinal columns: numbers that they hold, or
+    the positions of levels whose order is known, on a lattice of step 1, because a neighbouring
+    level is nearer than a far one. Binary columns and categories become codes; levels that only the
+    release has get codes of their own.
+
+    Parameters
+    ----------
+    original, released : polars.Series
+        They may have different types and lengths.
+    spec : ColumnSpec
+        Kind, levels and missing codes; bounds are not looked at.
+
+    Examples
+    --------
+    >>> spec = ColumnSpec(name="ward", kind="category")
+    >>> column = code_column(pl.Series(["a", "b", None]), pl.Series(["b", "c"]), spec)
+    >>> column.original.tolist(), column.released.tolist(), column.levels
+    ([0, 1, -1], [1, 2], ('a', 'b', 'c'))
+    """
+    if spec.kind in NUMERIC_KINDS:
+        return _as_numeric(original, released, spec, reading_of(spec.kind))
+    if spec.kind == "ordinal":
+        order = _known_order(original, spec)
+        if order is None and original.dtype.is_numeric():
+            return _as_numeric(original, released, spec, as_numbers)
+        if order is not None:
+            positions = _as_positions(original, released, spec, order)
+            if positions is not None:
+                return positions
+    return _as_codes(original, released, spec)
+
+
+def _as_numeric(
+    original: pl.Series, released: pl.Series, spec: ColumnSpec, reading: Reading
+) -> CodedColumn | str:
+    first, second = reading(original), reading(released)
+    if first is None or second is None:
+        return _cannot(original, released, spec)
+
+    def encode(cells: pl.Series) -> Vector:
+        read = reading(cells)
+        assert read is not None
+        return _finite(numbers_of(without_codes(read, _plain(spec))))
+
+    numbers = encode(first)
+    return CodedColumn(
+        name=spec.name,
+        kind=spec.kind,
+        original=numbers,
+        released=encode(second),
+        levels=None,
+        grid=_grid(numbers, spec),
+        unit=_UNITS.get(spec.kind, ""),
+        note=_note(original, released, spec),
+        encode=encode,
+    )
+
+
+def _as_positions(
+    original: pl.Series, released: pl.Series, spec: ColumnSpec, order: list[str]
+) -> CodedColumn | None:
+    """Return positions of levels in their order; None where a table has others."""
+
+    def encode(cells: pl.Series) -> Vector:
+        text = as_text(cells)
+        assert text is not None
+        return _positions(without_codes(text, spec), order).astype(np.float64)
+
+    texts = as_text(original), as_text(released)
+    for text in texts:
+        if text is None or not set(without_codes(text, spec).drop_nulls().unique()) <= set(order):
+            return None
+
+    def numbers(cells: pl.Series) -> Vector:
+        found = encode(cells)
+        found[found < 0] = np.nan
+        return found
+
+    return CodedColumn(
+        name=spec.name,
+        kind=spec.kind,
+        original=numbers(original),
+        released=numbers(released),
+        levels=None,
+        grid=1.0,
+        unit="level, counted from 0",
+        note="",
+        encode=numbers,
+    )
+
+
+def _as_codes(original: pl.Series, released: pl.Series, spec: ColumnSpec) -> CodedColumn | str:
+    same_type = original.dtype == released.dtype
+    numeric = not same_type and all(as_numbers(cells) is not None for cells in (original, released))
+    reading: Reading = as_numbers if numeric else as_text
+    first, second = reading(original), reading(released)
+    if first is None or second is None:
+        return _cannot(original, released, spec)
+    lower = original.dtype == pl.Boolean
+
+    def read(cells: pl.Series) -> pl.Series:
+        found = reading(cells)
+        assert found is not None
+        if lower and found.dtype == pl.String:
+            found = found.str.to_lowercase()  # TRUE and true are one
+        shown = as_text(without_codes(found, spec))
+        assert shown is not None
+        return shown
+
+    before, after = read(original), read(released)
+    known = before.drop_nulls().unique().sort().to_list()
+    new = sorted(set(after.drop_nulls().unique()) - set(known))
+    levels = [*known, *new]
+
+    def encode(cells: pl.Series) -> npt.NDArray[np.int32]:
+        return _positions(read(cells), levels)
+
+    note = _note(original, released, spec)
+    if new:
+        note = f"{note} {spec.name!r}: {len(new)} level(s) only in the release.".strip()
+    return CodedColumn(
+        name=spec.name,
+        kind=spec.kind,
+        original=_positions(before, levels),
+        released=_positions(after, levels),
+        levels=tuple(levels),
+        grid=0.0,
+        unit="",
+        note=note,
+        encode=encode,
+    )
+
+
+def _positions(text: pl.Series, levels: list[str]) -> npt.NDArray[np.int32]:
+    """Return each text's position, -1 for missing, and one after the last for an unknown one."""
+    if not levels:
+        return np.where(text.is_null().to_numpy(), -1, 0).astype(np.int32)
+    places = pl.Series(range(len(levels)), dtype=pl.Int32)
+    found = text.replace_strict(
+        pl.Series(levels), places, default=len(levels), return_dtype=pl.Int32
+    )
+    return np.where(text.is_null().to_numpy(), -1, found.fill_null(-1).to_numpy()).astype(np.int32)
+
+
+def _known_order(original: pl.Series, spec: ColumnSpec) -> list[str] | None:
+    if spec.levels:
+        return [str(level) for level in spec.levels]
+    if isinstance(original.dtype, pl.Enum):
+        return list(original.dtype.categories)
+    return None
+
+
+def _grid(numbers: Vector, spec: ColumnSpec) -> float:
+    """Return the lattice's step; 0 where no two cells are equal, as nothing agrees by chance."""
+    if spec.step is not None:
+        return float(spec.step)
+    ordered = np.sort(numbers[~np.isnan(numbers)])
+    if not ordered.size or not (ordered[1:] == ordered[:-1]).any() or ordered[0] == ordered[-1]:
+        return 0.0
+    found = find_lattice(ordered)
+    return lattice_step(numbers) if found is None else found.width
+
+
+def _plain(spec: ColumnSpec) -> ColumnSpec:
+    return replace(spec, lower=None, upper=None)
+
+
+def _finite(numbers: Vector) -> Vector:
+    return np.where(np.isfinite(numbers), numbers, np.nan)
+
+
+def _note(original: pl.Series, released: pl.Series, spec: ColumnSpec) -> str:
+    first, second = _family(original.dtype), _family(released.dtype)
+    if first == second or released.null_count() == released.len():
+        return ""
+    return f"{spec.name!r}: {first} in the original, {second} in the release; compared anyway."
+
+
+def _cannot(original: pl.Series, released: pl.Series, spec: ColumnSpec) -> str:
+    return (
+        f"{spec.name!r}: {_family(original.dtype)} in the original, {_family(released.dtype)} in "
+        f"the release that cannot be read as {spec.kind}; left out of every comparison."
+    )
+
+
+def _family(dtype: pl.DataType) -> str:
+    if dtype.is_integer():
+        return "whole numbers"
+    if dtype.is_numeric():
+        return "numbers"
+    if dtype in (pl.String, pl.Categorical, pl.Enum):
+        return "text"
+    return {pl.Boolean: "true and false", pl.Null: "nothing"}.get(
+        type(dtype), f"cells of type {type(dtype).__name__}"
+    )
+
+
+_UNITS: dict[Kind, str] = {
+    "date": "days since 1970-01-01",
+    "datetime": "seconds since 1970-01-01",
+    "duration": "seconds",
+    "time": "seconds since midnight",
+}

@@ -1,0 +1,250 @@
+"""Two tables matched by the names of their columns, ready to be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from icsa.assessment.cells import as_text
+from icsa.assessment.coding import CodedColumn, code_column
+from icsa.errors import InputError
+from icsa.privacy.features import Features, FeatureTable
+from icsa.schema import ColumnSpec, Schema
+from icsa.tables import Table
+from icsa.utility.compared import CategoryColumn, ComparedColumn, NumericColumn
+
+__all__ = ["Comparison", "match_tables"]
+
+_MOST_NAMES = 12
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Comparison:
+    """An original and a release, column by column. It holds both tables: for internal use.
+
+    Attributes
+    ----------
+    original, released : Table
+    features : Features
+        Both as the privacy measures see them.
+    columns : tuple of CodedColumn
+        Those that can be compared, numbers before codes, each in the original's order. Their cells
+        are views of `features`.
+    matched, only_original, only_released : tuple of str
+        Names of columns.
+    notes : tuple of str
+        What is different about the tables, and what was left out; no cell.
+    as_they_are : mapping of str to int
+        Identifiers, texts and columns to be dropped that the release has with the original's own
+        values: in how many released rows stands a value that only one original row has.
+    """
+
+    original: Table
+    released: Table
+    features: Features
+    columns: tuple[CodedColumn, ...]
+    matched: tuple[str, ...]
+    only_original: tuple[str, ...]
+    only_released: tuple[str, ...]
+    notes: tuple[str, ...]
+    as_they_are: Mapping[str, int]
+
+    @property
+    def utility_columns(self) -> tuple[ComparedColumn, ...]:
+        """The two tables as the utility measures see them."""
+        return tuple(_for_utility(column) for column in self.columns)
+
+    def encode(self, frame: pl.DataFrame) -> FeatureTable:
+        """Return another release of the same original as the privacy measures see it."""
+        return _stacked(
+            self.columns,
+            [column.encode(frame[column.name]) for column in self.columns],
+            frame.height,
+        )
+
+    def __repr__(self) -> str:
+        """Show sizes only."""
+        return f"<Comparison of {len(self.columns)} columns>"
+
+
+def match_tables(
+    original: Table, released: Table, schema: Schema, *, leave_out: Sequence[str] = ()
+) -> Comparison:
+    """Return two tables matched by name, with notes on everything that is different.
+
+    Identifiers, free text, constant columns and columns to be dropped are not compared. Where the
+    release has them, it is counted how many of its cells are an original's own.
+
+    Parameters
+    ----------
+    original, released : Table
+    schema : Schema
+        Of the original.
+    leave_out : sequence of str
+        Columns that are not to be compared, such as one that marks outliers.
+
+    Examples
+    --------
+    >>> from icsa.inspection import guess_schema
+    >>> original = Table(pl.DataFrame({"kg": [60.5, 71.5, 66.0], "x": [1.25, 2.5, 0.1]}))
+    >>> released = Table(pl.DataFrame({"y": [0, 1], "kg": ["60.0", "70.5"]}))
+    >>> found = match_tables(original, released, guess_schema(original))
+    >>> found.matched, found.only_original, found.only_released
+    (('kg',), ('x',), ('y',))
+    """
+    first, second = original.frame.columns, released.frame.columns
+    matched = [name for name in first if name in second]
+    _require_rows(original, released)
+    coded: list[CodedColumn] = []
+    notes = _differences(original, released, matched)
+    as_they_are: dict[str, int] = {}
+    for name in matched:
+        spec = _declared(schema.columns[name], original)
+        cells = original.frame[name], released.frame[name]
+        if name in leave_out:
+            notes.append(f"{name!r} marks outliers and is not compared.")
+        elif spec.kind in ("identifier", "text") or spec.action == "drop":
+            as_they_are[name] = own_values(*cells)
+        elif spec.kind == "constant" or cells[0].drop_nulls().n_unique() < 2:
+            if cells[1].drop_nulls().n_unique() > 1:
+                notes.append(f"{name!r}: one value in the original, several in the release.")
+        else:
+            found = code_column(*cells, spec)
+            if isinstance(found, str):
+                notes.append(found)
+                continue
+            coded.append(found)
+            if found.note:
+                notes.append(found.note)
+    if as_they_are:
+        notes.append(f"Not compared, because they name people or are text: {_listed(as_they_are)}.")
+    if not coded:
+        raise InputError(
+            "The two tables have no column in common that can be compared: the original has "
+            f"{_listed(first)}; the release has {_listed(second)}. Columns are matched by name."
+        )
+    coded.sort(key=lambda column: column.levels is not None)
+    features, columns = _features(coded, original.frame.height, released.frame.height)
+    return Comparison(
+        original=original,
+        released=released,
+        features=features,
+        columns=columns,
+        matched=tuple(matched),
+        only_original=tuple(name for name in first if name not in second),
+        only_released=tuple(name for name in second if name not in first),
+        notes=tuple(notes),
+        as_they_are={name: count for name, count in as_they_are.items() if count},
+    )
+
+
+def own_values(original: pl.Series, released: pl.Series) -> int:
+    """Return in how many released cells stands a value that only one original row has.
+
+    Running numbers in the order of the released rows say nothing about anyone and do not count:
+    rows 1, 2, 3 of a release are called so whatever the original's were called.
+
+    Examples
+    --------
+    >>> own_values(pl.Series(["ab", "cd", "ef", "ef"]), pl.Series(["cd", "ef", "zz"]))
+    1
+    >>> own_values(pl.Series([2, 1, 3]), pl.Series([1, 2, 3]))
+    0
+    """
+    first, second = as_text(original), as_text(released)
+    if first is None or second is None or _is_running(second):
+        return 0
+    there = first.drop_nulls()
+    single = there.filter(there.is_unique())
+    return int(second.drop_nulls().is_in(single.implode()).sum())
+
+
+def _is_running(text: pl.Series) -> bool:
+    if text.null_count() or text.len() < 2:
+        return False
+    number = text.str.extract(r"(\d{1,18})$").cast(pl.Int64, strict=False)
+    same = text.str.replace(r"\d{1,18}$", "").n_unique() == 1
+    return same and not number.null_count() and bool((number.diff().drop_nulls() == 1).all())
+
+
+def _features(
+    coded: list[CodedColumn], n_rows: int, n_released: int
+) -> tuple[Features, tuple[CodedColumn, ...]]:
+    """Return the features, and the columns as views of them: cells are in memory once."""
+    firsts, seconds = [c.original for c in coded], [c.released for c in coded]
+    grids = np.array([c.grid for c in coded if c.levels is None], dtype=np.float64)
+    empty = np.empty(0)
+    bare = [replace(column, original=empty, released=empty) for column in coded]
+    coded.clear()
+    tables = _stacked(bare, firsts, n_rows), _stacked(bare, seconds, n_released)
+    rows = [(*table.numbers, *table.codes) for table in tables]
+    columns = tuple(
+        replace(column, original=first, released=second)
+        for column, first, second in zip(bare, *rows, strict=True)
+    )
+    return Features(*tables, tuple(column.name for column in bare), grids), columns
+
+
+def _stacked(
+    columns: Sequence[CodedColumn], values: list[npt.NDArray[Any]], n_rows: int
+) -> FeatureTable:
+    """Return the values as one table; each is let go as soon as it is copied."""
+    n_numbers = sum(column.levels is None for column in columns)
+    numbers = np.empty((n_numbers, n_rows))
+    codes = np.empty((len(columns) - n_numbers, n_rows), dtype=np.int32)
+    for place in range(len(columns)):
+        row = numbers[place] if place < n_numbers else codes[place - n_numbers]
+        row[:] = values[place]
+        values[place] = np.empty(0)
+    return FeatureTable(numbers, codes)
+
+
+def _for_utility(column: CodedColumn) -> ComparedColumn:
+    if column.levels is None:
+        return NumericColumn(column.name, column.original, column.released)
+    return CategoryColumn(
+        column.name,
+        column.original.astype(np.int64),
+        column.released.astype(np.int64),
+        column.levels,
+    )
+
+
+def _declared(spec: ColumnSpec, table: Table) -> ColumnSpec:
+    codes = (*spec.missing_codes, *table.variable(spec.name).missing_codes)
+    return replace(spec, missing_codes=codes)
+
+
+def _require_rows(original: Table, released: Table) -> None:
+    for table, which in ((original, "original"), (released, "release")):
+        if table.frame.height < 2:
+            raise InputError(
+                f"The {which} has {table.frame.height} rows, and at least 2 are needed."
+            )
+
+
+def _differences(original: Table, released: Table, matched: Sequence[str]) -> list[str]:
+    notes = []
+    n, m = original.frame.height, released.frame.height
+    if n != m:
+        notes.append(f"The original has {n} rows, the release {m}.")
+    missing = [name for name in original.frame.columns if name not in matched]
+    extra = [name for name in released.frame.columns if name not in matched]
+    if missing:
+        notes.append(f"Only in the original: {_listed(missing)}.")
+    if extra:
+        notes.append(f"Only in the release, and not assessed: {_listed(extra)}.")
+    if [name for name in released.frame.columns if name in matched] != list(matched):
+        notes.append("The release has its columns in another order.")
+    return notes
+
+
+def _listed(names: Sequence[str] | Mapping[str, int]) -> str:
+    shown = [repr(name) for name in list(names)[:_MOST_NAMES]]
+    more = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")

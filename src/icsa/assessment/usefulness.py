@@ -1,0 +1,106 @@
+"""What analyses lose, for all columns of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from icsa.assessment.comparing import Comparison
+from icsa.errors import InputError
+from icsa.measures import NotEstimable
+from icsa.utility.distinguish import Distinguishability, distinguishability
+from icsa.utility.estimates import AnalysisComparison
+from icsa.utility.margins import Margin, compare_margins
+from icsa.utility.models import Analysis, fit_models, run_analysis
+from icsa.utility.pairs import PairComparison, compare_pairs
+from icsa.utility.principal import PrincipalPicture, principal_picture
+
+__all__ = ["Failed", "Usefulness", "measure_usefulness"]
+
+
+@dataclass(frozen=True)
+class Failed:
+    """An analysis that could not be done on this pair of tables, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Usefulness:
+    """What analyses lose on a release.
+
+    Attributes
+    ----------
+    margins : tuple
+        One for each compared column.
+    pairs : PairComparison
+    whole : Distinguishability
+    picture : PrincipalPicture or NotEstimable
+        Points of people: for an internal report only.
+    models : tuple of AnalysisComparison or Failed
+    """
+
+    margins: tuple[Margin, ...]
+    pairs: PairComparison
+    whole: Distinguishability
+    picture: PrincipalPicture | NotEstimable
+    models: tuple[AnalysisComparison | Failed, ...]
+
+    def __repr__(self) -> str:
+        """Show sizes only."""
+        return f"<Usefulness: {len(self.margins)} columns, {len(self.models)} models>"
+
+
+def measure_usefulness(
+    comparison: Comparison,
+    *,
+    models: Sequence[str] = (),
+    analyses: Mapping[str, Analysis] | None = None,
+    progress: Callable[[str, float], None],
+) -> Usefulness:
+    """Return margins, pairs, whole-table measures and models of a comparison."""
+    columns = comparison.utility_columns
+    progress("comparing columns", 0.6)
+    margins = compare_margins(columns)
+    progress("comparing pairs of columns", 0.7)
+    pairs = compare_pairs(columns)
+    progress("telling the tables apart", 0.8)
+    whole = distinguishability(columns)
+    picture = principal_picture(columns, max_points=1_000)
+    progress("running analyses", 0.9)
+    original, released = comparison.original.frame, _in_types_of_the_original(comparison)
+    fitted: list[AnalysisComparison | Failed] = []
+    for formula in models:
+        fitted.append(_fitted(original, released, formula))
+    for name, analysis in (analyses or {}).items():
+        fitted.append(run_analysis(original, released, analysis, name=name))
+    return Usefulness(
+        margins=margins, pairs=pairs, whole=whole, picture=picture, models=tuple(fitted)
+    )
+
+
+def _in_types_of_the_original(comparison: Comparison) -> pl.DataFrame:
+    """Return the release with numbers where the original has numbers and the release text."""
+    frame, original = comparison.released.frame, comparison.original.frame
+    return frame.with_columns(
+        pl.Series(column.name, column.released, nan_to_null=True)
+        for column in comparison.columns
+        if column.levels is None
+        and original.schema[column.name].is_numeric()
+        and not frame.schema[column.name].is_numeric()
+    )
+
+
+def _fitted(
+    original: pl.DataFrame, released: pl.DataFrame, formula: str
+) -> AnalysisComparison | Failed:
+    """Return a fitted formula; a formula that cannot be read or fitted is the user's to correct."""
+    try:
+        return fit_models(original, released, formula)
+    except InputError as error:
+        if "in the original but not in the release" in str(error):
+            return Failed(formula, str(error))
+        raise

@@ -1,0 +1,164 @@
+"""Numbers as people read them: three digits, and words where there is no number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+__all__ = [
+    "NOT_ESTIMABLE",
+    "chance",
+    "count",
+    "estimate",
+    "number",
+    "plural",
+    "shares",
+    "shortened",
+]
+
+NOT_ESTIMABLE = "not estimable"
+
+_DIGITS = 3
+_SMALLEST_CHANCE = 0.001
+
+
+def number(value: object, *, like: float | None = None) -> str:
+    """Return a number with three significant digits, or "not estimable" for none.
+
+    Parameters
+    ----------
+    value : number or None
+        Not finite numbers are said in words.
+    like : float, optional
+        Show as many decimals as three digits of this one need. A mean next to its standard
+        deviation keeps the digits that matter: 1,987.3 with 12.4, not 1,990.
+
+    Examples
+    --------
+    >>> number(0.123456), number(12345.6), number(-2), number(None), number(1.5e-9)
+    ('0.123', '12,300', '−2', 'not estimable', '1.50 × 10^−9')
+    >>> number(1987.3, like=12.4)
+    '1,987.3'
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value):
+        return NOT_ESTIMABLE
+    if math.isinf(value):
+        return "infinite" if value > 0 else "−infinite"
+    if value == 0:
+        return "0"
+    yardstick = like if like and math.isfinite(like) else value
+    magnitude = math.floor(math.log10(abs(yardstick)))
+    if not -5 <= magnitude <= 11 or abs(value) >= 1e12:
+        return _with_exponent(value)
+    decimals = _DIGITS - 1 - magnitude
+    rounded = round(value, decimals)
+    if isinstance(value, int) and abs(value) < 10**_DIGITS:
+        decimals = 0
+    return _signed(f"{rounded:,.{max(0, decimals)}f}")
+
+
+def count(value: object) -> str:
+    """Return a whole number in full.
+
+    Examples
+    --------
+    >>> count(12345.0), count(None)
+    ('12,345', 'not estimable')
+    """
+    if isinstance(value, (int, float)) and math.isfinite(value) and value == int(value):
+        return _signed(f"{int(value):,}")
+    return number(value)
+
+
+def chance(value: object) -> str:
+    """Return a probability: three digits, or "less than 0.001".
+
+    Examples
+    --------
+    >>> chance(0.04567), chance(2e-7), chance(1.0), chance(0.9999)
+    ('0.0457', 'less than 0.001', '1', 'more than 0.999')
+    """
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if 0 <= value < _SMALLEST_CHANCE:
+            return f"less than {_SMALLEST_CHANCE}"
+        if 1 - _SMALLEST_CHANCE < value < 1:
+            return f"more than {1 - _SMALLEST_CHANCE}"
+        if value == 1:
+            return "1"
+    return number(value)
+
+
+def estimate(measure: Mapping[str, Any]) -> str:
+    """Return a value with its interval, or why there is none.
+
+    Examples
+    --------
+    >>> estimate({"value": 0.3124, "low": 0.3006, "high": 0.3241})
+    '0.312 (0.301 to 0.324)'
+    >>> estimate({"value": None, "reason": "nobody stands out"})
+    'not estimable: nobody stands out'
+    >>> estimate({"value": 12.0})
+    '12'
+    """
+    value, low, high = (measure.get(part) for part in ("value", "low", "high"))
+    if value is None:
+        return f"{NOT_ESTIMABLE}: {measure.get('reason') or 'no reason was given'}"
+    if low is None or high is None:
+        return _plain(value)
+    largest = max((abs(end) for end in (value, low, high) if math.isfinite(end)), default=0.0)
+    shown = [number(end, like=largest or None) for end in (value, low, high)]
+    return f"{shown[0]} ({shown[1]} to {shown[2]})"
+
+
+def shares(parts: Sequence[Mapping[str, Any]], most: int = 3) -> str:
+    """Return the largest columns' shares in a line.
+
+    Examples
+    --------
+    >>> shares([{"column": "age", "share": 0.75}, {"column": "bmi", "share": 0.25}], most=1)
+    'age 75%, and 1 more'
+    """
+    ordered = sorted(parts, key=lambda part: -float(part["share"]))
+    named = [f"{shortened(part['column'], 24)} {part['share']:.0%}" for part in ordered[:most]]
+    rest = sum(part["share"] > 0 for part in ordered[most:])
+    return ", ".join([*named, f"and {rest} more"] if rest else named) or "nothing"
+
+
+def plural(n: int, one: str, many: str = "") -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> plural(1, "row"), plural(2000, "row"), plural(2, "person", "people")
+    ('1 row', '2,000 rows', '2 people')
+    """
+    return f"{count(n)} {one if n == 1 else many or one + 's'}"
+
+
+def shortened(text: object, most: int) -> str:
+    """Return a text that is not longer than `most` characters; what is cut off becomes a dot dot.
+
+    Examples
+    --------
+    >>> shortened("a long name", 6), shortened("short", 6)
+    ('a lon…', 'short')
+    """
+    whole = str(text)
+    return whole if len(whole) <= most else f"{whole[: most - 1]}…"
+
+
+def _plain(value: float) -> str:
+    return count(value) if float(value).is_integer() else number(value)
+
+
+def _with_exponent(value: float) -> str:
+    mantissa, exponent = f"{value:.2e}".split("e")
+    return f"{_signed(mantissa)} × 10^{_signed(str(int(exponent)))}"
+
+
+def _signed(text: str) -> str:
+    """Return a number's text with a true minus sign, and without one before a zero."""
+    if text.startswith("-"):
+        return f"−{text[1:]}" if any(digit in text for digit in "123456789") else text[1:]
+    return text

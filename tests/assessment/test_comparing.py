@@ -1,0 +1,177 @@
+"""Matching two tables: names, kinds, types, levels, identifiers."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import numpy as np
+import polars as pl
+import pytest
+
+from icsa.assessment.coding import CodedColumn, code_column
+from icsa.assessment.comparing import Comparison, match_tables, own_values
+from icsa.assessment.outliers import read_outliers
+from icsa.errors import InputError, UnknownNameError
+from icsa.inspection import guess_schema
+from icsa.schema import ColumnSpec, Kind
+from icsa.tables import Table
+
+from .tables import normal_table, people
+
+
+def coded(original: pl.Series, released: pl.Series, kind: Kind, **options: object) -> CodedColumn:
+    spec = ColumnSpec(name="x", kind=kind, **options)  # type: ignore[arg-type]
+    found = code_column(original, released, spec)
+    assert isinstance(found, CodedColumn), found
+    return found
+
+
+def matched(original: pl.DataFrame, released: pl.DataFrame) -> Comparison:
+    table = Table(original)
+    return match_tables(table, Table(released), guess_schema(table))
+
+
+@pytest.mark.parametrize(
+    ("original", "released"),
+    [
+        (pl.Series([1, 2, None]), pl.Series([1.0, 2.5])),
+        (pl.Series([1.5, 2.0, None]), pl.Series(["1", " 2.5 "])),
+        (pl.Series([1, 2, None], dtype=pl.Int16), pl.Series(["1", "2.5"], dtype=pl.Categorical)),
+    ],
+)
+def test_numbers_are_numbers_in_whatever_type(original: pl.Series, released: pl.Series) -> None:
+    column = coded(original, released, "continuous")
+    assert column.released.tolist() == [1.0, 2.5]
+    assert np.isnan(column.original[2])
+    assert column.note
+
+
+def test_text_that_is_no_number_is_left_out_and_said() -> None:
+    spec = ColumnSpec(name="x", kind="continuous")
+    why = code_column(pl.Series([1.5, 2.5]), pl.Series(["1", "a secret"]), spec)
+    assert isinstance(why, str)
+    assert "left out" in why
+    assert "secret" not in why
+
+
+def test_dates_match_datetimes_and_text() -> None:
+    days = pl.Series([dt.date(1970, 1, 3), dt.date(1970, 1, 11)])
+    for released in (
+        pl.Series([dt.datetime(1970, 1, 4, 12)]),
+        pl.Series(["1970-01-04"]),
+        pl.Series([dt.date(1970, 1, 4)]),
+    ):
+        column = coded(days, released, "date")
+        assert column.original.tolist() == [2.0, 10.0]
+        assert column.released.tolist() == [3.0]
+    assert coded(pl.Series([dt.datetime(1970, 1, 1, 1)]), days, "datetime").original[0] == 3600.0
+
+
+def test_missing_codes_are_missing_in_both() -> None:
+    column = coded(pl.Series([41, 999]), pl.Series(["999", "40"]), "integer", missing_codes=(999,))
+    assert np.isnan(column.original).tolist() == [False, True]
+    assert np.isnan(column.released).tolist() == [True, False]
+
+
+def test_levels_that_only_the_release_has_get_new_codes() -> None:
+    column = coded(pl.Series(["b", "a", None]), pl.Series(["c", "a"]), "category")
+    assert column.original.tolist() == [1, 0, -1]
+    assert column.released.tolist() == [2, 0]
+    assert column.encode(pl.Series(["d", "b", None])).tolist() == [3, 1, -1]
+    assert "1 level(s) only in the release" in column.note
+
+
+def test_categories_match_across_types() -> None:
+    assert coded(pl.Series([1, 0]), pl.Series(["0", "1.0"]), "binary").released.tolist() == [0, 1]
+    assert coded(pl.Series([True, False]), pl.Series(["TRUE"]), "binary").released.tolist() == [1]
+    assert coded(pl.Series(["1", "x"]), pl.Series([1.0, 2.0]), "category").released.tolist() == [
+        0,
+        2,
+    ]
+
+
+def test_ordinal_columns_are_numbers_where_the_order_is_known() -> None:
+    pain = pl.Series(["none", "much"], dtype=pl.Enum(["none", "some", "much"]))
+    column = coded(pain, pl.Series(["some", None]), "ordinal")
+    assert column.original.tolist() == [0.0, 2.0]
+    assert column.released[0] == 1.0
+    assert column.grid == 1.0
+    assert coded(pain, pl.Series(["awful"]), "ordinal").levels == ("much", "none", "awful")
+    assert coded(pl.Series([1, 2, 2]), pl.Series([3]), "ordinal").released.tolist() == [3.0]
+
+
+def test_the_grid_is_the_lattice() -> None:
+    rounded = pl.Series(np.random.default_rng(0).integers(0, 40, 200) / 4)
+    assert coded(rounded, rounded, "continuous").grid == 0.25
+    fine = pl.Series(np.random.default_rng(0).normal(size=200))
+    assert coded(fine, fine, "continuous").grid == 0.0
+    assert coded(fine, fine, "continuous", step=0.5).grid == 0.5
+
+
+def test_missing_extra_and_reordered_columns_are_said() -> None:
+    original = normal_table()
+    released = original.head(100).select("e", "a", "c", z=pl.lit(1))
+    found = matched(original, released)
+    assert found.matched == ("a", "c", "e")
+    assert found.only_original == ("b", "d")
+    assert found.only_released == ("z",)
+    notes = " ".join(found.notes)
+    for said in ("150 rows", "100", "another order", "'b', 'd'", "'z'"):
+        assert said in notes
+    assert found.features.original.numbers.shape == (3, 150)
+    assert found.features.released.numbers.shape == (3, 100)
+
+
+def test_nothing_in_common_is_an_error() -> None:
+    with pytest.raises(InputError, match="no column in common"):
+        matched(normal_table(), normal_table().rename(str.upper))
+    with pytest.raises(InputError, match="release has 0 rows"):
+        matched(normal_table(), normal_table().head(0))
+
+
+def test_own_values_counts_single_values_and_not_running_numbers() -> None:
+    codes = pl.Series(["x7", "x3", "x9", "x9"])
+    assert own_values(codes, codes) == 2
+    assert own_values(codes, pl.Series(["x1", "x2", "x3"])) == 0
+    assert own_values(pl.Series([4, 1, 3]), pl.Series([3, 1, 4])) == 3
+    assert own_values(pl.Series([4, 1, 3]), pl.Series([3.0, None, 9.0])) == 1
+
+
+def test_features_and_utility_columns_are_in_one_order() -> None:
+    found = matched(people(), people(seed=1).select(pl.all().shuffle(seed=1)))
+    names = found.features.names
+    assert tuple(column.name for column in found.utility_columns) == names
+    assert names[-2:] == ("ward", "sex")
+    assert "patient_id" not in names
+    again = found.encode(found.released.frame)
+    np.testing.assert_array_equal(again.numbers, found.features.released.numbers)
+    np.testing.assert_array_equal(again.codes, found.features.released.codes)
+
+
+def test_outliers_from_a_column_a_file_and_numbers(tmp_path) -> None:
+    table = Table(normal_table(5).with_columns(rare=pl.Series([0, 0, 1, 0, 1]), a=pl.lit(2.0)))
+    path = tmp_path / "rows.txt"
+    for text in ("3\n5\n", "row\n3, 5", "\ufeff3;5"):
+        path.write_text(text, encoding="utf-8")
+        assert read_outliers(path, table)[0].tolist() == [2, 4]
+    assert read_outliers(str(path), table)[0].tolist() == [2, 4]
+    assert read_outliers("rare", table) == (pytest.approx([2, 4]), "rare")
+    assert read_outliers([3, 5], table)[0].tolist() == [2, 4]
+    assert read_outliers(np.array([False, True, False, False, False]), table)[0].tolist() == [1]
+
+
+def test_outliers_that_cannot_be(tmp_path) -> None:
+    table = Table(normal_table(5).with_columns(rare=pl.Series([0, 0, 1, 0, 1])))
+    with pytest.raises(InputError, match="from 1 to 5"):
+        read_outliers([0], table)
+    with pytest.raises(InputError, match="cannot mark outliers"):
+        read_outliers("a", table)
+    with pytest.raises(UnknownNameError, match="Did you mean 'rare'"):
+        read_outliers("rar", table)
+    with pytest.raises(InputError, match="no such file"):
+        read_outliers("rows.txt", table)
+    (tmp_path / "bad").write_text("1\ntwo\n", encoding="utf-8")
+    with pytest.raises(InputError, match="one a line"):
+        read_outliers(tmp_path / "bad", table)
+    with pytest.raises(InputError, match="counted from 1"):
+        read_outliers([1.5], table)

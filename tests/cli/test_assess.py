@@ -1,0 +1,174 @@
+"""``icsa assess``, ``icsa policy`` and the reports of ``icsa anonymize``: exit codes and output."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from icsa import cli
+from tests.assessment.tables import normal_table, people, with_outlier
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("tables")
+    original = with_outlier(normal_table(seed=0), 6.0)
+    original.write_csv(place / "original.csv")
+    original.sample(fraction=1.0, shuffle=True, seed=1).write_csv(place / "copy.csv")
+    normal_table(seed=1).head(120).select("c", "a", "b", "e", "d").write_csv(place / "fresh.csv")
+    people().write_csv(place / "people.csv")
+    one = people(seed=5).with_columns(
+        patient_id=pl.concat([people()["patient_id"][:1], people(seed=5)["patient_id"][1:]])
+    )
+    one.write_csv(place / "one_name.csv")
+    return place
+
+
+def run(folder: Path, *arguments: str) -> int:
+    return cli.run([str(folder / a) if a.endswith((".csv", ".html")) else a for a in arguments])
+
+
+@pytest.mark.parametrize(
+    ("original", "released", "word", "code"),
+    [
+        ("original.csv", "fresh.csv", "release", 0),
+        ("people.csv", "one_name.csv", "look again", 3),
+        ("original.csv", "copy.csv", "do not release", 4),
+    ],
+)
+def test_the_gate(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    original: str,
+    released: str,
+    word: str,
+    code: int,
+) -> None:
+    assert run(folder, "assess", original, released, "--gate") == code
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"verdict: {word}\n")
+    assert "rows copied cell by cell" in shown
+    assert "people who stand out: " in shown
+    assert run(folder, "assess", original, released, "--quiet") == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_an_untrusted_assessment_closes_the_gate(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alone = normal_table(100, 2)
+    (alone.with_columns(a=pl.col("a").set_sorted() + pl.Series([1e6] + [0.0] * 99))).write_csv(
+        folder / "alone.csv"
+    )
+    alone.write_csv(folder / "near.csv")
+    assert run(folder, "assess", "alone.csv", "near.csv", "--gate") == 4
+    assert "not to be trusted" in capsys.readouterr().out
+
+
+def test_files_are_written_and_never_overwritten(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "found.json"
+    arguments = ["assess", "original.csv", "fresh.csv", "--json", str(path)]
+    assert run(folder, *arguments) == 0
+    assert json.loads(path.read_text(encoding="utf-8"))["verdict"] == "release"
+    assert "note: The release has its columns in another order." in capsys.readouterr().out
+    assert run(folder, *arguments) == 2
+    assert "--force" in capsys.readouterr().err
+    assert run(folder, *arguments, "--force", "--quiet") == 0
+    assert run(folder, "assess", "original.csv", "fresh.csv", "--report", "fresh.csv") == 2
+    assert "is an input" in capsys.readouterr().err
+
+
+def test_outliers_models_and_policy(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "rows.txt").write_text("150\n", encoding="utf-8")
+    strict = tmp_path / "policy.toml"
+    strict.write_text(
+        'version = 1\n[person_chance]\nvalue = 1.0\nreason = "all"\nowner = "DPO"\n',
+        encoding="utf-8",
+    )
+    path = tmp_path / "found.json"
+    assert (
+        run(
+            folder,
+            *("assess", "original.csv", "fresh.csv", "--gate"),
+            *("--outliers", str(tmp_path / "rows.txt"), "--policy", str(strict)),
+            *("--model", "a ~ b + c", "--json", str(path)),
+        )
+        == 4
+    )
+    found = json.loads(path.read_text(encoding="utf-8"))
+    # with a P of 1 everybody counts as near, also in columns shuffled apart
+    assert not found["self_test"]["trusted"]
+    assert [person["row"] for person in found["people"]] == [150]
+    assert found["policy"][0]["owner"] == "DPO"
+    assert [row["term"] for row in found["utility"]["models"][0]["rows"]] == ["Intercept", "b", "c"]
+    assert "(row 150)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nothing.csv", "fresh.csv"], "nothing.csv"),
+        (["original.csv", "people.csv"], "no column in common"),
+        (["original.csv", "fresh.csv", "--outliers", "zz"], "No column 'zz'"),
+        (["original.csv", "fresh.csv", "--model", "a ~ q"], "q"),
+        (["original.csv", "fresh.csv", "--policy", "no.toml"], "no.toml"),
+        (["original.csv", "fresh.csv", "--redraws", "-1"], "--redraws"),
+    ],
+)
+def test_bad_input_is_exit_code_2(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    assert run(folder, "assess", *arguments) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_the_printed_policy_is_one_that_can_be_read(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["policy"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("# Policy of icsa")
+    path = tmp_path / "policy.toml"
+    path.write_text(text, encoding="utf-8")
+    assert run(folder, "assess", "original.csv", "fresh.csv", "--policy", str(path)) == 0
+    path.write_text(text.replace("[person_ratio]", "[person_rato]"), encoding="utf-8")
+    assert run(folder, "assess", "original.csv", "fresh.csv", "--policy", str(path)) == 2
+    assert "Did you mean 'person_ratio'" in capsys.readouterr().err
+
+
+def test_anonymize_reports_on_what_it_made(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("icsa.report.assessment_page")
+    out, report, public = (tmp_path / name for name in ("r.csv", "in.html", "out.html"))
+    options = ["--output", str(out), "--report", str(report), "--public-report", str(public)]
+    assert run(folder, "anonymize", "people.csv", *options, "--redraws", "3", "--seed", "1") == 0
+    shown = capsys.readouterr().out
+    assert "verdict: " in shown
+    assert "over 3 fresh keys: this key was " in shown
+    assert out.exists()
+    assert "CONFIDENTIAL" in report.read_text(encoding="utf-8")
+    page = public.read_text(encoding="utf-8")
+    assert "CONFIDENTIAL" not in page
+    for code in people()["patient_id"]:
+        assert code not in page
+    for name in ("age", "pressure"):
+        for end in (people()[name].min(), people()[name].max()):
+            assert str(end) not in page
+    assert run(folder, "anonymize", "people.csv", "--force", *options[:4]) == 0
+
+
+def test_redraws_of_a_foreign_release_say_whose_risk_it_is(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(folder, "assess", "original.csv", "fresh.csv", "--redraws", "2") == 0
+    shown = capsys.readouterr().out
+    assert "only if it was made so" in shown
+    assert "over 2 fresh keys" in shown

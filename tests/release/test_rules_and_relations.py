@@ -1,0 +1,78 @@
+"""Rules, bounds, kept columns and relations do not undo each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from icsa.errors import InputError
+from icsa.inspection import guess_schema
+from icsa.release import anonymize
+from icsa.schema import Schema
+from icsa.tables import from_frame
+
+
+@pytest.fixture(scope="module")
+def frame() -> pl.DataFrame:
+    generator = np.random.default_rng(0)
+    a, b = generator.integers(0, 12, (2, 300))
+    weight = generator.normal(70, 9, 300).round(1)
+    return pl.DataFrame(
+        {
+            "id": [f"P-{row:04}" for row in range(300)],
+            "a": a,
+            "b": b,
+            "total": a + b,
+            "weight": weight,
+            "later": weight + generator.exponential(5, 300).round(1),
+            "note": [f"text number {row} of many" for row in range(300)],
+        }
+    )
+
+
+def schema_of(frame: pl.DataFrame, *rules: str) -> Schema:
+    return replace(guess_schema(from_frame(frame)), rules=rules)
+
+
+def test_a_relation_holds_after_rules_moved_its_terms(frame: pl.DataFrame) -> None:
+    rules = ("a <= 11", "b <= 11")
+    release = anonymize(frame, schema=schema_of(frame, *rules), method="sa", random_state=1)
+    assert sum(release.moved_cells.values()) > 0
+    assert (release.table["total"] == release.table["a"] + release.table["b"]).all()
+
+
+@pytest.mark.parametrize(
+    ("rule", "keep", "fate"),
+    [("note present", [], "left out"), ("weight <= later", ["later"], "released as it is")],
+)
+def test_a_rule_about_a_column_that_is_not_masked_is_refused(frame, rule, keep, fate) -> None:
+    with pytest.raises(InputError, match=fate):
+        anonymize(frame, schema=schema_of(frame, rule), keep=keep, method="sa", random_state=1)
+
+
+def test_what_does_not_hold_is_not_claimed(frame: pl.DataFrame) -> None:
+    rules = ("total <= 22", "a <= 11", "b <= 11")
+    release = anonymize(frame, schema=schema_of(frame, *rules), method="sa", random_state=1)
+    released = release.table
+    share = (released["total"] == released["a"] + released["b"]).mean()
+    claim = next(relation for relation in release.relations if relation.startswith("total"))
+    assert ("all rows" in claim) == (share == 1.0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bounds_of_a_recomputed_column(frame: pl.DataFrame, seed: int) -> None:
+    schema = schema_of(frame)
+    columns = {**schema.columns, "total": replace(schema.columns["total"], upper=22)}
+    release = anonymize(
+        frame, schema=replace(schema, columns=columns), method="sa", random_state=seed
+    )
+    assert release.table["total"].max() <= 22
+
+
+@pytest.mark.parametrize("options", [{"keep": ["weight"]}, {"mask": "rotate"}, {"mask": "flip"}])
+def test_no_column_appears(frame: pl.DataFrame, options: dict[str, object]) -> None:
+    release = anonymize(frame, method="sa", random_state=1, **options)
+    assert release.table.columns == frame.columns[:-1]

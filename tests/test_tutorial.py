@@ -1,0 +1,85 @@
+"""The tutorial's commands print what it shows."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import textwrap
+from pathlib import Path
+
+import polars as pl
+import pytest
+import tomlkit
+
+from icsa import cli
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "tutorial.rst").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    found = re.findall(
+        rf"^\.\. code-block:: {language}\n\n((?:   .*\n|\n)+)", PAGE, flags=re.MULTILINE
+    )
+    return [textwrap.dedent(block) for block in found]
+
+
+def sessions() -> list[tuple[str, list[str]]]:
+    """Return each command with the lines that the page shows below it."""
+    found: list[tuple[str, list[str]]] = []
+    for line in "\n".join(blocks("console")).splitlines():
+        if line.startswith("$ icsa "):
+            found.append((line.removeprefix("$ icsa "), []))
+        elif line.strip() and line != "...":
+            found[-1][1].append(" ".join(line.split()))
+    return found
+
+
+def merge_schema(path: Path) -> None:
+    """Put what the page changes into the schema that ``icsa inspect`` wrote."""
+    schema = tomlkit.parse(path.read_text(encoding="utf-8"))
+    (shown,) = blocks("toml")
+    changed = tomlkit.parse(shown)
+    for name, column in changed.pop("columns").items():
+        schema["columns"][name] = column
+    schema.update(changed)
+    path.write_text(tomlkit.dumps(schema), encoding="utf-8")
+
+
+def largest(name: str) -> list[float]:
+    frame = pl.read_csv(name)
+    return [frame[column].max() for column in ("creatinine", "crp", "cost_eur", "systolic")]
+
+
+def test_the_commands_print_what_the_page_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copy(ROOT / "examples" / "clinic.csv", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert len(sessions()) == 7
+    for command, expected in sessions():
+        code = cli.run(shlex.split(command))
+        shown = capsys.readouterr()
+        lines = [" ".join(line.split()) for line in (shown.out + shown.err).splitlines()]
+        for line in expected:
+            assert any(line in found for found in lines), line
+        assert code == (2 if expected and expected[0].startswith("icsa: error") else 0)
+        if command.startswith("inspect"):
+            merge_schema(tmp_path / "clinic.toml")
+    made = {path.name for path in tmp_path.glob("*.csv")}
+    assert made == {
+        "clinic.csv",
+        "clinic.release.csv",
+        "final.csv",
+        "sa.csv",
+        "second.csv",
+        "topcode.csv",
+    }
+    # The original's numbers in the page's tables, and that extremes are gone.
+    assert largest("clinic.csv") == [11.84, 412.6, 48250.0, 236]
+    for name in made - {"clinic.csv"}:
+        assert all(a < b for a, b in zip(largest(name), largest("clinic.csv"), strict=True))
+    second = pl.read_csv("second.csv")
+    assert second["age"].is_between(18, 110).all()
+    assert second["pain"].is_between(0, 10).all()
