@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from icsa.errors import InputError
 
-__all__ = ["in_threads", "linear_algebra_threads", "threads_for"]
+__all__ = ["in_threads", "one_linear_algebra_thread", "threads_for"]
 
 _Part = TypeVar("_Part")
 _Result = TypeVar("_Result")
@@ -53,20 +53,17 @@ def in_threads(
 
 
 @contextmanager
-def linear_algebra_threads(n_cells: int) -> Iterator[None]:
-    """Let the linear algebra of small tables run on one thread.
+def one_linear_algebra_thread() -> Iterator[None]:
+    """Let linear algebra run on the calling thread.
 
-    On matrices of a few columns its threads mostly wait for each other, and on a busy machine for
-    long.
+    On matrices of a few columns its own threads mostly wait for each other, and on a busy machine
+    for long; blocks of rows on threads of ours do not.
 
     Examples
     --------
-    >>> with linear_algebra_threads(1000):
+    >>> with one_linear_algebra_thread():
     ...     pass
     """
-    if n_cells >= _WORTH_IT:
-        yield
-        return
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(limits=1):

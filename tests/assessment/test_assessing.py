@@ -23,7 +23,7 @@ from icsa.release import anonymize, plan_release, release_of
 from icsa.schema import ColumnSpec, Schema
 from icsa.tables import Table
 
-from .tables import normal_table, people, with_outlier
+from .tables import break_the_self_test, normal_table, people, with_outlier
 
 SCHEMA = json.loads(
     resources.files("icsa.assessment").joinpath("schema.json").read_text(encoding="utf-8")
@@ -256,17 +256,15 @@ def test_redraws_without_a_plan_are_an_error() -> None:
         assess(normal_table(), normal_table(seed=1), redraws=10)
 
 
-def test_a_self_test_that_fails_closes_the_gate() -> None:
-    rng = np.random.default_rng(0)
-    # one column of one person: shuffling columns apart does not hide them
-    alone = rng.normal(size=(100, 2))
-    alone[0, 0] = 1e6
-    frame = pl.DataFrame(alone, schema=["a", "b"])
-    found = assess(frame, pl.DataFrame(rng.normal(size=(100, 2)), schema=["a", "b"]))
+def test_a_self_test_that_fails_closes_the_gate(monkeypatch: pytest.MonkeyPatch) -> None:
+    break_the_self_test(monkeypatch)
+    found = assess(normal_table(), normal_table(seed=1))
     assert not found.trusted
     assert found.verdict == "look again"
     assert found.gate == 4
-    assert "not to be trusted" in " ".join(found.as_dict("public")["reasons"])
+    document = found.as_dict("public")
+    assert "not to be trusted on this table: copies look safe" in " ".join(document["reasons"])
+    assert document["self_test"]["copy"] == {"verdict": "release"}
 
 
 def test_a_stricter_policy_is_used_and_shown() -> None:

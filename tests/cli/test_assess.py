@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from icsa import cli
-from tests.assessment.tables import normal_table, people, with_outlier
+from tests.assessment.tables import break_the_self_test, normal_table, people, with_outlier
 
 
 @pytest.fixture(scope="module")
@@ -57,15 +57,13 @@ def test_the_gate(
 
 
 def test_an_untrusted_assessment_closes_the_gate(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    alone = normal_table(100, 2)
-    (alone.with_columns(a=pl.col("a").set_sorted() + pl.Series([1e6] + [0.0] * 99))).write_csv(
-        folder / "alone.csv"
-    )
-    alone.write_csv(folder / "near.csv")
-    assert run(folder, "assess", "alone.csv", "near.csv", "--gate") == 4
-    assert "not to be trusted" in capsys.readouterr().out
+    break_the_self_test(monkeypatch)
+    assert run(folder, "assess", "original.csv", "fresh.csv", "--gate") == 4
+    shown = capsys.readouterr().out
+    assert shown.startswith("verdict: look again\n")
+    assert "not to be trusted on this table: copies look safe" in shown
 
 
 def test_files_are_written_and_never_overwritten(
@@ -100,11 +98,9 @@ def test_outliers_models_and_policy(
             *("--outliers", str(tmp_path / "rows.txt"), "--policy", str(strict)),
             *("--model", "a ~ b + c", "--json", str(path)),
         )
-        == 4
+        == 3
     )
     found = json.loads(path.read_text(encoding="utf-8"))
-    # with a P of 1 everybody counts as near, also in columns shuffled apart
-    assert not found["self_test"]["trusted"]
     assert [person["row"] for person in found["people"]] == [150]
     assert found["policy"][0]["owner"] == "DPO"
     assert [row["term"] for row in found["utility"]["models"][0]["rows"]] == ["Intercept", "b", "c"]

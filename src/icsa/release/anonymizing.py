@@ -24,7 +24,7 @@ from icsa.rules import Rule, check_rules, enforce_rules, parse_rule, require_rul
 from icsa.schema import Schema, with_kept
 from icsa.shuffling import permutation
 from icsa.tables import Table, from_frame, to_frame
-from icsa.threads import linear_algebra_threads
+from icsa.threads import one_linear_algebra_thread
 
 __all__ = ["anonymize", "plan_release", "release_of"]
 
@@ -139,7 +139,7 @@ def plan_release(
     for rule in rules:
         _require_masked(rule, declared)
     require_rules(rules, table.frame)
-    with linear_algebra_threads(table.frame.height * table.frame.width):
+    with one_linear_algebra_thread():
         plan = make_plan(
             table,
             declared,
@@ -179,7 +179,7 @@ def release_of(
     A plan that is needed once only can be used up, which takes less memory.
     """
     n_rows = source.frame.height
-    with linear_algebra_threads(n_rows * source.frame.width):
+    with one_linear_algebra_thread():
         numbers = plan.released_numbers(key, in_place=once, progress=progress)
     progress("writing cells", 0.8)
     built: dict[str, pl.Series] = {}

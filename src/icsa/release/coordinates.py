@@ -66,7 +66,7 @@ def find_coordinates(
             "stands out, and the table has none. Use --method sa (method='sa')."
         )
     try:
-        coordinates = invariant_coordinates(scores, scatters=pair)
+        coordinates = invariant_coordinates(scores, scatters=_estimated(scores, pair))
     except ExactFitError as error:
         raise InputError(
             f"{error.estimate} is singular on this table: its discrete columns put too many rows "
@@ -75,6 +75,19 @@ def find_coordinates(
         ) from None
     notes = [note for s in pair if isinstance(s, _Anchored) for note in s.notes(anchor_names)]
     return FoundCoordinates(coordinates, tuple(dict.fromkeys(notes)))
+
+
+def _estimated(scores: Matrix, pair: Sequence[object]) -> Sequence[object]:
+    """Return the estimates themselves where all columns vary among the rows that count.
+
+    That saves whitening a long table; where columns depend on each other, the coordinates must be
+    found within the space that the rows span.
+    """
+    if not all(isinstance(scatter, _Anchored) for scatter in pair):
+        return pair
+    found = [scatter(scores) for scatter in pair if isinstance(scatter, _Anchored)]
+    regular = all(isinstance(f, AnchoredScatter) and f.n_borrowed == 0 for f in found)
+    return found if regular else pair
 
 
 class _Anchored:

@@ -180,14 +180,11 @@ def make_plan(
         rows = _sample_of(scores.shape[0])
         wanted = view_correlation(encoding.view({n: v[rows] for n, v in reduced.items()}))
     fill_missing_scores(scores)
-    centre, spread = scores.mean(axis=0), scores.std(axis=0)
-    spread[spread == 0.0] = 1.0
+    centre, spread = _standardize(scores, threads)
     if raw_units:
-        spread = _raw_spread(encoding, reduced, spread)
-    for j in range(scores.shape[1]):
-        scores[:, j] -= centre[j]
-        scores[:, j] /= spread[j]
-    progress("finding who stands out", 0.2)
+        raw = _raw_spread(encoding, reduced, spread)
+        scores *= spread / raw
+        spread = raw
     anchors, anchor_names = encoding.anchors(reduced)
     numbers.clear()  # a long table needs the room
     reduced.clear()
@@ -214,6 +211,23 @@ def make_plan(
         wanted=wanted,
         notes=tuple(notes),
     )
+
+
+def _standardize(scores: Matrix, threads: int) -> tuple[Vector, Vector]:
+    """Give every column mean 0 and standard deviation 1 in place; return what they were."""
+    centre, spread = np.empty(scores.shape[1]), np.ones(scores.shape[1])
+
+    def work(j: int) -> None:
+        column = scores[:, j]
+        centre[j] = column.mean()
+        column -= centre[j]
+        deviation = float(np.sqrt(column @ column / column.size))
+        if deviation > 0.0:
+            spread[j] = deviation
+            column /= deviation
+
+    in_threads(work, range(scores.shape[1]), threads)
+    return centre, spread
 
 
 def _declared_range(column: Column, numbers: Vector) -> Vector:

@@ -18,6 +18,7 @@ from icsa.scatters.mcd_estimate import (
     mcd,
 )
 from icsa.scatters.mcd_factors import chi2_quantile
+from icsa.threads import in_threads, threads_for
 
 __all__ = ["AnchoredScatter", "anchor_weights", "anchored"]
 
@@ -165,14 +166,21 @@ def _tied_share(column: Vector) -> float:
 def _moments(x: Matrix, weights: npt.NDArray[np.bool_]) -> tuple[Vector, Matrix]:
     """Return mean and covariance of the rows that count, by blocks of rows."""
     count = int(weights.sum())
-    total, p = np.zeros(x.shape[1]), x.shape[1]
-    for rows in row_blocks(x.shape[0]):
-        total += weights[rows].astype(float) @ x[rows]
-    mean, cross = total / count, np.zeros((p, p))
-    for rows in row_blocks(x.shape[0]):
-        centred = (x[rows] - mean) * weights[rows, None]
-        cross += centred.T @ centred
-    return mean, cross / (count - 1)
+    blocks = list(row_blocks(x.shape[0]))
+    threads = threads_for(x.size, None)
+
+    def total(rows: slice) -> Vector:
+        return np.asarray(weights[rows].astype(np.float64) @ x[rows])
+
+    mean = sum(in_threads(total, blocks, threads), start=np.zeros(x.shape[1])) / count
+
+    def cross(rows: slice) -> Matrix:
+        centred = x[rows] - mean
+        centred *= weights[rows, None]
+        return np.asarray(centred.T @ centred)
+
+    start = np.zeros((x.shape[1], x.shape[1]))
+    return mean, sum(in_threads(cross, blocks, threads), start=start) / (count - 1)
 
 
 def _with_borrowed_variance(x: Matrix, scatter: Matrix) -> tuple[Matrix, int]:
