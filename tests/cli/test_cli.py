@@ -54,8 +54,8 @@ def in_terminal(*arguments: str, **environment: str) -> str:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ([], "scatters  List the scatters"),
-        (["--help"], "study     Reproduce the paper"),
+        ([], "List the scatters"),
+        (["--help"], "Reproduce the paper"),
         (["-h"], "--version"),
         (["study", "--help"], "simulation  Hide planted outliers"),
         (["study", "simulation", "--help"], "--repetitions COUNT"),
