@@ -80,7 +80,7 @@ def main() -> None:
         missed = {name: sum(c[name] == "release" for c in copies) for name in copies[0]}
         counts = {name: words.count(name) for name in (*WORDS, "not to be trusted")}
         print(
-            f"{file.stem:14} alarms {raised} of {len(words)} {counts}; copies missed of 5: {missed}",
+            f"{file.stem:14} alarms {raised} of {len(words)} {counts}; missed of 5: {missed}",
             flush=True,
         )
         results.append(
