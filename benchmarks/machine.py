@@ -8,7 +8,7 @@ import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks.peers import robustbase
+from benchmarks.peers import glmnet, robustbase
 
 __all__ = ["describe_machine"]
 
@@ -21,6 +21,8 @@ def describe_machine() -> dict[str, object]:
     versions |= {name: _version(name) for name in _PACKAGES}
     server = robustbase()
     versions |= {"R": None, "robustbase": None} if server is None else server.versions
+    lasso = glmnet()
+    versions |= {"glmnet": None} if lasso is None else lasso.versions
     return {
         "cores": os.cpu_count(),
         "processor": _processor(),

@@ -2,6 +2,7 @@
 #   versions                      -> R's and robustbase's version
 #   data   PATH  N  P             -> reads an N x P table of doubles, columns first
 #   mcd    ALPHA  CALLS  PATH     -> seconds elapsed and CPU seconds a call; writes the rows of the best subset
+#   fit    ALPHA  SEED  PATH      -> covMcd after that seed; writes its centre, then its scatter
 suppressPackageStartupMessages(library(robustbase))
 
 x <- NULL
@@ -29,11 +30,19 @@ time_mcd <- function(alpha, calls, path) {
   answer(seconds / calls, (used[["user.self"]] + used[["sys.self"]]) / calls)
 }
 
+fit_mcd <- function(alpha, seed, path) {
+  set.seed(seed)
+  fit <- suppressWarnings(covMcd(x, alpha = alpha))
+  writeBin(as.numeric(c(fit$center, fit$cov)), path)
+  answer("ok")
+}
+
 obey <- function(words) {
   switch(words[1],
     versions = answer(as.character(getRversion()), as.character(packageVersion("robustbase"))),
     data = load_table(words[2], as.integer(words[3]), as.integer(words[4])),
     mcd = time_mcd(as.numeric(words[2]), as.integer(words[3]), words[4]),
+    fit = fit_mcd(as.numeric(words[2]), as.integer(words[3]), words[4]),
     stop("unknown command ", words[1])
   )
 }

@@ -1,76 +1,67 @@
-"""Who we are compared with: robustbase in a running R, scikit-learn, textbook loops in NumPy."""
+"""Who we are compared with: R packages in a running R, scikit-learn, textbook loops in NumPy."""
 
 from __future__ import annotations
 
-import atexit
 import functools
 import shutil
-import subprocess
-import tempfile
 import warnings
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from benchmarks.data import Table
+from benchmarks.r_server import RServer
 from benchmarks.timing import Timing
 
-__all__ = ["Robustbase", "plain_hr", "plain_tyler", "robustbase", "sklearn_mcd_rows"]
+__all__ = [
+    "Glmnet",
+    "Robustbase",
+    "glmnet",
+    "plain_hr",
+    "plain_tyler",
+    "robustbase",
+    "sklearn_lasso",
+    "sklearn_mcd_rows",
+]
 
 Rows = npt.NDArray[np.integer]
 Vector = npt.NDArray[np.float64]
 
 
-class Robustbase:
-    """An R process that holds one table at a time and times covMcd on it by its own clock."""
-
-    def __init__(self, rscript: str) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="icsa-benchmarks-")
-        self._process = subprocess.Popen(
-            [rscript, "--vanilla", str(Path(__file__).with_name("peer.R"))],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        atexit.register(self.close)
-        r, package = self._ask("versions")
-        self.versions = {"R": r, "robustbase": package}
-
-    def give(self, x: Table) -> None:
-        """Hand over a table."""
-        path = self._path("table")
-        # The transpose in C order is the table in R's order.
-        np.ascontiguousarray(x.T).tofile(path)
-        self._ask("data", path, *x.shape)
+class Robustbase(RServer):
+    """An R with robustbase that times covMcd."""
 
     def time_mcd(self, alpha: float, calls: int) -> Timing:
         """Return the seconds that a call of covMcd takes, by default with 500 starts."""
-        elapsed, cpu = self._ask("mcd", alpha, calls, self._path("best"))
-        return Timing(float(elapsed), float(cpu))
+        return self._timing("mcd", alpha, calls, self._path("best"))
 
     def best_rows(self) -> Rows:
         """Return the row numbers of the last call's best subset."""
         return np.fromfile(self._path("best"), dtype=np.int32)
 
-    def close(self) -> None:
-        """End the process."""
-        self._process.communicate()
-        self._folder.cleanup()
+    def fitted_mcd(self, alpha: float, seed: int) -> tuple[Vector, Table]:
+        """Return centre and scatter of covMcd, started after a seed."""
+        self._ask("fit", alpha, seed, self._path("fit"))
+        values = np.fromfile(self._path("fit"))
+        p = round(((1 + 4 * values.size) ** 0.5 - 1) / 2)
+        return values[:p], values[p:].reshape(p, p)
 
-    def _path(self, name: str) -> str:
-        return str(Path(self._folder.name) / name)
 
-    def _ask(self, *words: object) -> list[str]:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write("\t".join(map(str, words)) + "\n")
-        self._process.stdin.flush()
-        answer = self._process.stdout.readline().rstrip("\n").split("\t")
-        if answer[0] in ("", "error"):
-            raise RuntimeError(f"R did not answer {words[0]}: {' '.join(answer[1:])}")
-        return answer
+class Glmnet(RServer):
+    """An R with glmnet that times cv.glmnet of the last column on the others."""
+
+    def give_folds(self, folds: Rows) -> None:
+        """Hand over the fold of every row."""
+        folds.astype(np.int32).tofile(self._path("folds"))
+        self._ask("folds", self._path("folds"))
+
+    def time_lasso(self, calls: int) -> Timing:
+        """Return the seconds that a call of cv.glmnet takes."""
+        return self._timing("lasso", calls, self._path("coefficients"))
+
+    def coefficients(self) -> Vector:
+        """Return the last call's coefficients at the lambda of least error, no intercept."""
+        return np.fromfile(self._path("coefficients"))[1:]
 
 
 @functools.cache
@@ -80,12 +71,43 @@ def robustbase() -> Robustbase | None:
     if rscript is None:
         return None
     try:
-        server = Robustbase(rscript)
+        server = Robustbase(rscript, "peer.R", "robustbase")
     except (OSError, RuntimeError):
         return None
     server.give(np.random.default_rng(0).normal(size=(40, 3)))
     server.time_mcd(0.5, 5)  # R compiles functions at their second call
     return server
+
+
+@functools.cache
+def glmnet() -> Glmnet | None:
+    """Return the running R with glmnet, None where either is not installed."""
+    rscript = shutil.which("Rscript")
+    if rscript is None:
+        return None
+    try:
+        server = Glmnet(rscript, "peer_glmnet.R", "glmnet")
+    except (OSError, RuntimeError):
+        return None
+    server.give(np.random.default_rng(0).normal(size=(40, 4)))
+    server.give_folds(np.arange(40) % 10)
+    server.time_lasso(5)  # R compiles functions at their second call
+    return server
+
+
+def sklearn_lasso(x: Table, y: Vector, folds: Rows) -> Vector:
+    """Return LassoCV's coefficients on predictors scaled once, with the given folds."""
+    from sklearn.linear_model import LassoCV
+    from sklearn.model_selection import PredefinedSplit
+
+    scale = x.std(axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit = LassoCV(eps=1e-4, alphas=100, cv=PredefinedSplit(folds)).fit(
+            (x - x.mean(axis=0)) / scale, y
+        )
+    coefficients: Vector = fit.coef_ / scale
+    return coefficients
 
 
 def sklearn_mcd_rows(x: Table, h: int) -> Rows:

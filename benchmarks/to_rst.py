@@ -17,6 +17,8 @@ _SECTIONS = {
     "permute": "Shuffling ten columns",
     "transform": "The whole transform, coordinates given",
     "memory": "Memory of the whole transform",
+    "lasso": "Lasso with ten folds, the Wisconsin rows",
+    "simulation": "The simulation study",
     "import": "Import",
     "first": "First robust release",
     "growth": "Growth",

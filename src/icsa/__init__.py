@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from icsa import errors, masks, randomness, scatters
     from icsa.anonymization import anonymize_matrix, masked_copy
+    from icsa.assessment import Assessment, assess
     from icsa.estimators import ICS, ICSAnonymizer, SpectralAnonymizer
     from icsa.ics import InvariantCoordinates, invariant_coordinates
     from icsa.release import Release, anonymize
@@ -21,6 +22,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ICS",
+    "Assessment",
     "ICSAnonymizer",
     "InvariantCoordinates",
     "LocationScatter",
@@ -28,6 +30,7 @@ __all__ = [
     "SpectralAnonymizer",
     "anonymize",
     "anonymize_matrix",
+    "assess",
     "errors",
     "invariant_coordinates",
     "masked_copy",
@@ -37,6 +40,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Assessment": "assessment",
     "ICS": "estimators",
     "ICSAnonymizer": "estimators",
     "InvariantCoordinates": "ics",
@@ -45,6 +49,7 @@ _HOMES = {
     "SpectralAnonymizer": "estimators",
     "anonymize": "release",
     "anonymize_matrix": "anonymization",
+    "assess": "assessment",
     "invariant_coordinates": "ics",
     "masked_copy": "anonymization",
 }

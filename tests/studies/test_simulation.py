@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from icsa.errors import InputError
-from icsa.studies.engine import run_study
+from icsa.studies.engine import read_parts, run_study
+from icsa.studies.method_times import method_times
 from icsa.studies.simulation import (
     PAPER_METHODS,
     SimulationConfig,
@@ -19,13 +20,20 @@ from icsa.studies.simulation import (
     simulate_block,
     simulation_study,
 )
-from icsa.studies.simulation_results import (
+from icsa.studies.simulation_claims import (
     REFERENCE_RUN,
+    against_reference,
+    claims,
+    decorrelation_claims,
+    with_verdicts,
+)
+from icsa.studies.simulation_results import (
     decorrelation,
     differences,
     summary,
     write_results,
 )
+from icsa.studies.simulation_worst import ore_quantiles, worst_cells
 
 SMALL = SimulationConfig(
     scenarios=(1, 2), n=(40,), columns=(4,), severities=(0, 16), repetitions=6, block=3
@@ -123,6 +131,122 @@ def test_differences_are_paired() -> None:
     )
 
 
+def grid(values: dict[tuple[int, int], dict[str, list[float]]], severity: int = 16) -> dict:
+    """Return raw results by size and method, all of scenario 1."""
+    rows = [
+        (1, n, columns, severity, method, float(ore))
+        for (n, columns), methods in values.items()
+        for method, ores in methods.items()
+        for ore in ores
+    ]
+    names = ("scenario", "n", "columns", "severity", "method", "ore")
+    return {
+        name: np.array(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)
+    }
+
+
+def test_worst_cells_are_those_of_sa_and_of_the_best_method() -> None:
+    raw = grid(
+        {
+            # SA's lowest three: 20 x 2, 30 x 2, 40 x 2; the best method's: 50 x 2, 60 x 2, 20 x 2.
+            (20, 2): {"sa": [0.01, 0.01], "hr-tyler": [0.5, 0.5]},
+            (30, 2): {"sa": [0.02, 0.02], "hr-tyler": [0.9, 0.9]},
+            (40, 2): {"sa": [0.03, 0.03], "hr-tyler": [0.8, 0.8]},
+            (50, 2): {"sa": [0.1, 0.1], "hr-tyler": [0.1, 0.1]},
+            (60, 2): {"sa": [0.2, 0.2], "hr-tyler": [0.1, 0.1]},
+            (70, 2): {"sa": [0.0, 0.0], "hr-tyler": [np.nan, np.nan]},
+        }
+    )
+    easy = grid({(10, 2): {"sa": [0.0, 0.0], "hr-tyler": [0.0, 0.0]}}, severity=4)
+    both = {name: np.concatenate([raw[name], easy[name]]) for name in raw}
+    found = worst_cells(ore_quantiles(both), 1, ("sa", "hr-tyler"))
+    assert [(cell.n, cell.why) for cell in found] == [
+        (20, "worst for sa and the best method"),
+        (30, "worst for sa"),
+        (40, "worst for sa"),
+        (50, "worst for the best method"),
+        (60, "worst for the best method"),
+    ]
+
+
+def test_every_cell_says_whether_decorrelating_keeps_the_ore_and_loses_less() -> None:
+    cell = {"scenario": [1] * 5, "n": [40] * 5, "columns": [4] * 5, "severity": [0, 2, 4, 8, 16]}
+    gaps = pl.DataFrame(
+        {
+            **cell,
+            "method": ["sa"] * 5,
+            "ore": [0.0, -0.1, 0.0, 0.01, None],
+            # The plain ORE is 1: the same is between -.05 and .05.
+            "ore_low": [-0.04, -0.2, -0.1, 0.005, None],
+            "ore_high": [0.04, -0.06, 0.1, 0.015, None],
+            "loss": [-1.0, -1.0, 1.0, 0.0, None],
+            "loss_low": [-1.1, -1.1, 0.9, -0.1, None],
+            "loss_high": [-0.9, -0.9, 1.1, 0.1, None],
+        }
+    )
+    plain = {**cell, "method": ["sa"] * 5, "ore": [1.0] * 4 + [None], "repetitions": [9] * 5}
+    judged = with_verdicts(gaps, pl.DataFrame(plain))
+    assert judged["ore_is"].to_list() == ["same", "lower", "unclear", "same", None]
+    assert judged["loss_is"].to_list() == ["lower", "lower", "higher", "unclear", None]
+    assert judged["holds"].to_list() == [True, False, False, False, None]
+    less, same, both = decorrelation_claims(judged)
+    assert [less.holds, same.holds, both.holds] == [False, False, False]
+    assert less.detail == "of 4 cells: lower in 2, higher in 1, unclear in 1"
+    assert same.detail == (
+        "of 4 cells: same in 2, lower in 1, unclear in 1; the interval has 0 in it in 2"
+    )
+    assert both.detail == "1 of 4 cells"
+    assert all(claim.holds for claim in decorrelation_claims(judged.head(1)))
+
+
+def test_gaps_to_the_independent_run_are_in_standard_errors() -> None:
+    row = {"scenario": 1, "n": 120, "columns": 8, "severity": 16, "method": "sa"}
+    values = {"repetitions": 1200, "ore": 0.322, "ore_se": 0.008, "loss": 0.336, "loss_se": 0.01}
+    table = against_reference(pl.DataFrame([{**row, **values}]))
+    # Theirs .312 with the standard error .006: .01 / hypot(.008, .006) = 1.
+    assert table["ore gap"][0] == pytest.approx(1.0)
+    assert table["loss gap"][0] == pytest.approx(0.0)
+    assert against_reference(pl.DataFrame([{**row, **values, "n": 40}])).is_empty()
+
+
+def test_claims_say_no_when_the_results_do() -> None:
+    rows = [
+        {"scenario": 2, "n": 40, "columns": 4, "severity": 16, "method": method, **values}
+        for method, values in {
+            "sa": {"ore": 0.5, "ore_se": 0.1, "loss": 1.0, "loss_se": 0.1},
+            "mcd50-mcd75": {"ore": 0.6, "ore_se": 0.1, "loss": 2.0, "loss_se": 0.1},
+        }.items()
+    ]
+    found = pl.DataFrame(rows).with_columns(pl.lit(9).alias("repetitions"))
+    gaps = found.filter(pl.col("method") != "sa").with_columns(pl.lit(0.1).alias("ore_low"))
+    (claim,) = claims(found, gaps)
+    assert not claim.holds
+    assert (
+        claim.detail
+        == "both in 0 of 1 cells, highest ORE in 1, lowest loss in 0; not both at 40 x 4"
+    )
+
+
+def test_times_have_a_row_a_method_and_a_column_a_size() -> None:
+    config = SimulationConfig(n=(40, 20), columns=(4,), methods=("sa", "cov-cov4"))
+    note, table = method_times(config, sets=1, rounds=1)
+    assert "when the report was made" in note
+    assert table["method"].to_list() == ["sa", "cov-cov4", "all together"]
+    assert table.columns == ["method", "20 x 4, ms", "40 x 4, ms"]
+    assert table.drop("method").min_horizontal().min() > 0
+
+
+def test_a_dask_cluster_of_two_processes_gives_the_same_summary(tmp_path) -> None:
+    pytest.importorskip("distributed")
+    study = simulation_study(SMALL)
+    texts = []
+    for name, dask in (("joblib", None), ("dask", "local")):
+        run_study(study, tmp_path / name, workers=2, dask=dask, progress=False)
+        texts.append(summary(read_parts(study, tmp_path / name)).write_csv())
+    assert texts[0] == texts[1]
+    assert texts[0].count("\n") == 1 + 4 * 9
+
+
 def test_results_are_written(tmp_path) -> None:
     config = SimulationConfig(**{**asdict(SMALL), "methods": ("sa", "mcd50-mcd75", "sa+d")})
     study = simulation_study(config)
@@ -135,7 +259,14 @@ def test_results_are_written(tmp_path) -> None:
     )
     assert table.height == 4 * 3
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert page.count("<svg") == 4
+    assert page.count("<svg") == 6
+    for title in ("in the worst cells", "Time of each method", "ORE: differences to SA"):
+        assert title in page
+    assert page.index("Decorrelated masks") > page.index("Time of each method")
+    answers = pl.read_csv(tmp_path / "claims.csv")
+    assert answers.columns == ["claim", "holds", "figures"]
+    assert set(answers["holds"]) <= {"yes", "no"}
+    assert answers.filter(pl.col("claim").str.starts_with("sa+d")).height == 3
     assert "src=" not in page  # nothing is loaded from elsewhere
     assert "<link" not in page
     assert json.loads((tmp_path / "config.json").read_text())["config"]["repetitions"] == 6

@@ -230,7 +230,8 @@ def robust_units(columns: Matrix, tied_steps: Vector | None = None) -> tuple[Vec
         cells = column[~np.isnan(column)]
         if cells.size and cells.min() < cells.max():
             centres[j] = np.median(cells)
-            scales[j] = _scale(cells, centres[j], 0.0 if tied_steps is None else float(tied_steps[j]))
+            step = 0.0 if tied_steps is None else float(tied_steps[j])
+            scales[j] = _scale(cells, centres[j], step)
         elif cells.size:
             centres[j] = cells[0]
     return centres, scales

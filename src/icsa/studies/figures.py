@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
+
+from icsa.studies.simulation_worst import WorstCell
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["method_style", "save_figure", "scenario_figure", "theorem_figure"]
+__all__ = [
+    "distribution_figure",
+    "method_style",
+    "save_figure",
+    "scenario_figure",
+    "theorem_figure",
+]
 
 # Okabe and Ito's colours, told apart by all; with line styles, so that grey does as well.
 _STYLES: dict[str, tuple[str, str]] = {
@@ -28,6 +38,10 @@ _STYLES: dict[str, tuple[str, str]] = {
     "mcd50-mcd75": ("#D55E00", "-"),
 }
 _FALLBACK = ("#0072B2", (0, (1, 3)))
+_LEAST_ORE = 1e-9  # a copy's error of 0 has no place on a logarithmic axis
+# Paths and places in an SVG; a scale is not among them.
+_COORDINATES = re.compile(r' (?:d|x|y)="[^"]*"')
+_LONG = re.compile(r"-?\d+\.\d{3,}")
 _MARKERS = ("o", "s", "^", "D", "P", "X", "v")
 
 
@@ -57,7 +71,7 @@ def scenario_figure(found: pl.DataFrame, scenario: int, methods: Sequence[str]) 
     figure, axes = plt.subplots(
         len(sizes),
         len(widths),
-        figsize=(3.1 * len(widths) + 0.4, 2.5 * len(sizes) + 1.1),
+        figsize=_inches(len(widths), len(sizes), 2.4, 2.0),
         squeeze=False,
         layout="constrained",
     )
@@ -68,7 +82,7 @@ def scenario_figure(found: pl.DataFrame, scenario: int, methods: Sequence[str]) 
             axes[row][column].set_title(f"n = {n}, {width} columns", fontsize=9)
     figure.supxlabel("outlier replication error (right: hidden better)", fontsize=10)
     figure.supylabel("distance of the coefficients (down: lost less)", fontsize=10)
-    _legend(figure, methods, severities, per_row=max(3, 2 * len(widths) - 1))
+    _legend(figure, methods, severities, per_row=max(4, 2 * len(widths) - 1))
     return figure
 
 
@@ -82,24 +96,34 @@ def _draw_panel(
         if line.is_empty():
             continue
         drawn = True
-        axes.plot(line["ore"], line["loss"], **method_style(method), zorder=2)
+        style = method_style(method)
+        axes.errorbar(
+            line["ore"],
+            line["loss"],
+            xerr=1.96 * line["ore_se"].fill_null(0.0),
+            yerr=1.96 * line["loss_se"].fill_null(0.0),
+            elinewidth=0.5,
+            zorder=2,
+            **style,
+        )
+        face = "white" if method.endswith("+d") else style["color"]
         for row in line.iter_rows(named=True):
             marker = _MARKERS[severities.index(row["severity"]) % len(_MARKERS)]
-            axes.errorbar(
+            axes.plot(
                 row["ore"],
                 row["loss"],
-                xerr=1.96 * (row["ore_se"] or 0.0),
-                yerr=1.96 * (row["loss_se"] or 0.0),
-                color=method_style(method)["color"],
                 marker=marker,
-                markersize=3.5,
-                elinewidth=0.5,
+                color=style["color"],
+                markerfacecolor=face,
+                markersize=3.6,
+                markeredgewidth=0.8,
                 zorder=3,
             )
-    axes.tick_params(labelsize=7)
+    axes.tick_params(labelsize=7.5)
     axes.grid(alpha=0.25, linewidth=0.5)
     if not drawn:
-        axes.text(0.5, 0.5, "not estimable", ha="center", va="center", transform=axes.transAxes)
+        words = "not run" if panel.is_empty() else "loss not estimable"
+        axes.text(0.5, 0.5, words, ha="center", va="center", transform=axes.transAxes)
         axes.set_xticks([])
         axes.set_yticks([])
 
@@ -123,6 +147,52 @@ def _legend(
     )
 
 
+def distribution_figure(
+    raw: pl.DataFrame, cells: Sequence[WorstCell], methods: Sequence[str]
+) -> Figure:
+    """Return a panel for each cell: the share of repetitions with an ORE of at most x."""
+    plt = _pyplot()
+    across = 2 if len(cells) in (2, 4) else min(3, len(cells))
+    down = -(-len(cells) // across)
+    figure: Figure
+    figure, axes = plt.subplots(
+        down,
+        across,
+        figsize=_inches(across, down, 3.1, 2.6),
+        squeeze=False,
+        sharey=True,
+        layout="constrained",
+    )
+    for panel in axes.flat[len(cells) :]:
+        panel.set_visible(False)
+    for panel, cell in zip(axes.flat, cells, strict=False):
+        _draw_shares(panel, raw, cell, methods)
+    figure.supxlabel("outlier replication error, logarithmic (right: hidden better)", fontsize=10)
+    figure.supylabel("share of repetitions with at most this error", fontsize=10)
+    _legend(figure, methods, (), per_row=max(4, 2 * across - 1))
+    return figure
+
+
+def _draw_shares(axes: Axes, raw: pl.DataFrame, cell: WorstCell, methods: Sequence[str]) -> None:
+    there = raw.filter(
+        pl.col("scenario") == cell.scenario,
+        pl.col("n") == cell.n,
+        pl.col("columns") == cell.columns,
+        pl.col("severity") == cell.severity,
+    )
+    for method in methods:
+        values = np.sort(there.filter(pl.col("method") == method)["ore"].to_numpy())
+        shares = np.arange(1, values.size + 1) / values.size
+        # Enough points for a curve on paper; more would only make the file larger.
+        kept = np.unique(np.linspace(0, values.size - 1, 250).astype(int))
+        lowest = np.maximum(values[kept], _LEAST_ORE)
+        axes.plot(lowest, shares[kept], drawstyle="steps-post", **method_style(method))
+    axes.set_xscale("log")
+    axes.set_title(f"n = {cell.n}, {cell.columns} columns\n{cell.why}", fontsize=9)
+    axes.tick_params(labelsize=7.5)
+    axes.grid(alpha=0.25, linewidth=0.5)
+
+
 def theorem_figure(found: pl.DataFrame) -> Figure:
     """Return a panel for each size: distance of the outlier across, nearest release upward."""
     plt = _pyplot()
@@ -132,7 +202,7 @@ def theorem_figure(found: pl.DataFrame) -> Figure:
     figure, axes = plt.subplots(
         len(sizes),
         len(widths),
-        figsize=(3.3 * len(widths) + 0.4, 2.8 * len(sizes) + 0.8),
+        figsize=_inches(len(widths), len(sizes), 3.0, 2.5),
         squeeze=False,
         sharey=True,
         layout="constrained",
@@ -164,11 +234,16 @@ def _draw_theorem_panel(axes: Axes, panel: pl.DataFrame, methods: Sequence[str])
                 label="sa, worst permutation",
             )
     limit = panel.unique("distance", maintain_order=True)
-    axes.plot(limit["distance"], limit["bound"], color="#D00000", linewidth=0.8, label="bound")
+    axes.plot(limit["distance"], limit["bound"], color="0.2", linestyle=":", label="bound for sa")
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.tick_params(labelsize=7)
+    axes.tick_params(labelsize=7.5)
     axes.grid(alpha=0.25, linewidth=0.5)
+
+
+def _inches(across: int, down: int, width: float, height: float) -> tuple[float, float]:
+    """Return the size of a figure: so wide at least that a single panel has room for its legend."""
+    return max(5.6, across * width + 0.4), max(4.2, down * height + 1.0)
 
 
 def save_figure(figure: Figure, folder: Path, name: str) -> str:
@@ -177,10 +252,16 @@ def save_figure(figure: Figure, folder: Path, name: str) -> str:
     text = io.StringIO()
     # No date and fixed ids: the same results give the same bytes.
     figure.savefig(text, format="svg", metadata={"Date": None})
-    (folder / f"{name}.svg").write_text(text.getvalue(), encoding="utf-8")
+    shorter = _COORDINATES.sub(_rounded, text.getvalue())
+    (folder / f"{name}.svg").write_text(shorter, encoding="utf-8")
     figure.savefig(folder / f"{name}.png", dpi=150, metadata={"Software": None})
     _pyplot().close(figure)
-    return text.getvalue()
+    return shorter
+
+
+def _rounded(attribute: re.Match[str]) -> str:
+    """Return coordinates with two decimals, a hundredth of a point."""
+    return _LONG.sub(lambda found: f"{float(found[0]):.2f}", attribute[0])
 
 
 def _pyplot() -> Any:

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
+
 from icsa.files import write_atomically
 from icsa.report import Section, study_page
 
-__all__ = ["Claim", "write_page"]
+__all__ = ["Claim", "claims_section", "write_claims", "write_page"]
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,25 @@ class Claim:
     text: str
     holds: bool
     detail: str
+
+
+def claims_section(title: str, text: str, claims: Sequence[Claim]) -> Section:
+    """Return a part of a page that answers claims of its own.
+
+    Examples
+    --------
+    >>> claims_section("Sums", "By hand.", [Claim("1 + 1 is 3.", False, "2")]).rows
+    [('1 + 1 is 3.', 'no', '2')]
+    """
+    rows = [(claim.text, "yes" if claim.holds else "no", claim.detail) for claim in claims]
+    return Section(title, text=[text], columns=("claim", "holds", "figures"), rows=rows)
+
+
+def write_claims(out: Path, claims: Sequence[Claim]) -> None:
+    """Write claims.csv: claim, holds (yes or no), figures."""
+    section = claims_section("", "", claims)
+    table = pl.DataFrame(section.rows, schema=list(section.columns), orient="row")
+    write_atomically(out / "claims.csv", table.write_csv)
 
 
 def write_page(

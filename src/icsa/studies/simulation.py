@@ -21,6 +21,7 @@ from icsa.studies.study import Job, Study
 from icsa.utility import regression_loss
 
 __all__ = [
+    "CELL",
     "PAPER_METHODS",
     "DataSet",
     "SimulationConfig",
@@ -31,6 +32,8 @@ __all__ = [
     "simulation_study",
 ]
 
+# What a cell of the grid is named by.
+CELL = ("scenario", "n", "columns", "severity")
 # The paper's nine, in its order.
 PAPER_METHODS = (
     "sa",

@@ -23,7 +23,10 @@ __all__ = [
     "SELECTION_METRICS",
     "TARGETS",
     "WdbcConfig",
+    "drawn_folds",
+    "fitted_lasso",
     "release_block",
+    "target_table",
     "wdbc_rows",
     "wdbc_study",
 ]
@@ -120,8 +123,7 @@ def release_block(config: WdbcConfig, *, target: int, first: int) -> dict[str, n
     Methods share key and folds within a release, and the reference lasso of the original rows has
     the same folds, so that differences are paired. Undefined metrics are NaN.
     """
-    everything, outliers = wdbc_rows(config.rows)
-    table = np.column_stack([everything[:, :_PREDICTORS], everything[:, _PREDICTORS + target]])
+    table, outliers = target_table(config.rows, target), wdbc_rows(config.rows)[1]
     maps = {}
     for method in config.methods:
         one, two, _ = pair_of(method)
@@ -129,10 +131,8 @@ def release_block(config: WdbcConfig, *, target: int, first: int) -> dict[str, n
     key = as_key(config.seed).child("wdbc", target)
     found = []
     for release in range(first, min(first + config.block, config.releases)):
-        folds = random_folds(
-            table.shape[0], _FOLDS, np.random.default_rng([config.seed, target, release])
-        )
-        reference = _lasso(table, folds)
+        folds = drawn_folds(config, target, release)
+        reference = fitted_lasso(table, folds)
         for method in config.methods:
             released = masked_copy(
                 table,
@@ -141,7 +141,7 @@ def release_block(config: WdbcConfig, *, target: int, first: int) -> dict[str, n
                 random_state=key.child("release", release),
                 threads=1,
             )
-            fit = _lasso(released, folds)
+            fit = fitted_lasso(released, folds)
             found.append(
                 {
                     "target": TARGETS[target],
@@ -158,7 +158,21 @@ def release_block(config: WdbcConfig, *, target: int, first: int) -> dict[str, n
     return {name: np.array([row[name] for row in found]) for name in found[0]}
 
 
-def _lasso(table: Matrix, folds: np.ndarray) -> LassoFit:
+def target_table(draw: str, target: int) -> Matrix:
+    """Return the 21 columns that are released together: 20 predictors, then the target."""
+    everything, _ = wdbc_rows(draw)
+    return np.column_stack([everything[:, :_PREDICTORS], everything[:, _PREDICTORS + target]])
+
+
+def drawn_folds(config: WdbcConfig, target: int, release: int) -> np.ndarray:
+    """Return the folds of a release, those of its reference too."""
+    rows = wdbc_rows(config.rows)[0].shape[0]
+    generator = np.random.default_rng([config.seed, target, release])
+    return random_folds(rows, _FOLDS, generator)
+
+
+def fitted_lasso(table: Matrix, folds: np.ndarray) -> LassoFit:
+    """Return the cross-validated lasso of the last column on the others."""
     # The published figures were made with cv.glmnet.
     return cross_validated_lasso(
         table[:, :-1], table[:, -1], folds=folds, convention="glmnet", stop_early=True
