@@ -122,8 +122,9 @@ def test_ctrl_c_keeps_what_is_finished(running: subprocess.Popen[str], tmp_path:
     os.killpg(running.pid, signal.SIGINT)
     _, errors = running.communicate(timeout=30)
     assert running.returncode == -signal.SIGINT
-    # One traceback, of this process: the workers are quiet.
-    assert errors.count("Traceback") == 1, errors
+    # One traceback, of this process, though maybe in links: the workers are quiet.
+    links = errors.count("During handling of the above exception")
+    assert errors.count("Traceback") - links == 1, errors
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     assert manifest["jobs_done"] == len(list(tmp_path.glob("parts/n*.parquet"))) < 12
 

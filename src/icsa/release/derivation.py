@@ -86,12 +86,10 @@ class Derivation:
             holds = gap[~np.isnan(gap)] <= _EXACT * np.nanmax(np.abs(numbers[relation.target]))
             share = float(holds.mean()) if holds.size else 1.0
             words.append(replace(relation, share=share).describe())
-        for gap_ in self.gaps:
-            rest = gap_.forward(numbers)
-            rest = rest[~np.isnan(rest)]
-            share = float(np.mean(rest == 0.0)) if rest.size else 0.0
-            ordered = bool(np.all(rest >= 0.0)) and gap_.ordered
-            words.append(replace(gap_, share=share, ordered=ordered).describe())
+        for following in self.gaps:
+            rest = following.forward(numbers)
+            if following.ordered and not np.any(rest < 0.0):
+                words.append(f"{following.other} is never below {' and '.join(following.bases)}")
         return tuple(words)
 
 
