@@ -252,3 +252,34 @@ def test_any_table_gives_a_release_or_one_clear_error(frame, seed, recipe):
     assert released.height == frame.height
     for name in released.columns:
         assert released[name].dtype == frame[name].dtype
+
+
+def test_a_value_that_one_person_has_is_not_a_constant():
+    table = clinic().with_columns(rare=pl.Series([None] * 119 + ["chordoma"]))
+    release = anonymize(table, random_state=1)
+    assert "rare" not in release.table.columns
+
+
+def test_a_column_without_any_cell_stays_so():
+    table = clinic().with_columns(empty=pl.lit(None, dtype=pl.Float64))
+    for method in ("icsa", "sa"):
+        released = anonymize(table, method=method, random_state=1).table
+        assert released["empty"].null_count() == table.height
+
+
+def test_rare_levels_are_told():
+    table = clinic().with_columns(job=pl.Series(["nurse", "cook"] * 59 + ["nurse", "bishop"]))
+    assert any(w.startswith("job: 1 level") for w in anonymize(table, random_state=1).warnings)
+
+
+def test_a_release_that_spreads_too_far_is_told():
+    table = clinic().with_columns(income=np.random.default_rng(0).normal(2e4, 1e3, 120).round(2))
+    table[7, "income"] = 9e8
+    warnings_ = anonymize(table, random_state=1).warnings
+    assert any("somebody stands out very far" in warning for warning in warnings_)
+
+
+def test_fresh_numbers_are_none_of_the_old():
+    table = clinic().with_columns(patient_id=pl.Series(range(1, 121)))
+    released = anonymize(table, random_state=1).table
+    assert not set(released["patient_id"]) & set(table["patient_id"])

@@ -108,7 +108,8 @@ def assess(
     threads = threads_for(features.original.numbers.size, None)
     ends = ends_of_measures(features, privacy.standing_out.rows, threads=threads)
     useful = measure_usefulness(comparison, models=models, analyses=utility, progress=told)
-    reasons = _reasons(privacy, comparison)
+    made = making_of(making) if isinstance(making, Release) else making
+    reasons = _reasons(privacy, comparison, made)
     notes = (*comparison.notes, *([found.note] if found.note else []))
     if privacy.standing_out.note:
         notes = (*notes, privacy.standing_out.note)
@@ -120,7 +121,7 @@ def assess(
         ends={key: ends.get(MEASURES[key].source, (None, None)) for key in MEASURES},
         utility=useful,
         tables=replace(comparison, notes=notes),
-        making=making_of(making) if isinstance(making, Release) else making,
+        making=made,
         versions=_versions(),
     )
 
@@ -193,9 +194,20 @@ def _telling(
     return drawn
 
 
-def _reasons(privacy: PrivacyAssessment, comparison: Comparison) -> tuple[Reason, ...]:
+def _reasons(
+    privacy: PrivacyAssessment, comparison: Comparison, making: Mapping[str, Any] | None
+) -> tuple[Reason, ...]:
     """Return everything that speaks against the release, the worst first."""
     reasons = list(privacy.verdict.reasons)
+    if making is not None and making.get("reproducible"):
+        reasons.append(
+            Reason(
+                "do not release",
+                "reproducible",
+                "The key came from a seed: whoever guesses it can undo the release. Make it again "
+                "without a seed",
+            )
+        )
     rows = comparison.released.frame.height
     for name, count in comparison.as_they_are.items():
         stop = count >= _IDENTIFIED_SHARE * rows

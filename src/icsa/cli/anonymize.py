@@ -99,15 +99,25 @@ def anonymize(
     """
     from icsa.cli.assess import report_on
     from icsa.cli.progress import stages
+    from icsa.cli.targets import require_free, sheet_of
     from icsa.randomness import as_key
     from icsa.release import plan_release, release_of
     from icsa.tables import default_output, describe_layout, read_table, write_table
 
     target = default_output(file) if output is None else output
-    for path in (target, save_key, report, public_report):
-        _require_free(path, file, force)
+    outputs = {
+        "--output": target,
+        "--save-key": save_key,
+        "--report": report,
+        "--public-report": public_report,
+    }
+    require_free(outputs, (file, schema), force=force)
+    if raw_units and method != "sa":
+        raise InputError("--raw-units goes with --method sa: other methods do not see units.")
     assessed = report is not None or public_report is not None
-    table = read_table(file, separator=separator, decimal=decimal, encoding=encoding, sheet=sheet)
+    table = read_table(
+        file, separator=separator, decimal=decimal, encoding=encoding, sheet=sheet_of(sheet)
+    )
     with stages(table.frame.height * table.frame.width, quiet=quiet or as_json) as progress:
         plan, declared = plan_release(
             table,
@@ -152,18 +162,6 @@ def _schema(path: Path | None, table: Table) -> Any:
     from icsa.schema_files import read_schema
 
     return read_schema(path, table)
-
-
-def _require_free(path: Path | None, source: Path, force: bool) -> None:
-    """Refuse to write over the input, or over anything without --force, before any work is done."""
-    if path is None:
-        return
-    if path.exists() and source.exists() and path.samefile(source):
-        raise InputError(f"{path} is the input, which is never touched. Give another --output.")
-    if path.exists() and not force:
-        raise InputError(f"{path} is there already. Give another name, or --force to overwrite it.")
-    if not path.parent.is_dir():
-        raise InputError(f"{path.parent} is no folder. Make it first, or write somewhere else.")
 
 
 def _write_key(path: Path, secret: bytes) -> None:

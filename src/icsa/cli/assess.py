@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from icsa.errors import InputError
-
 if TYPE_CHECKING:
     from icsa.assessment import Assessment
+    from icsa.cli.targets import require_free, sheet_of
     from icsa.release import Plan, Release
     from icsa.schema import Schema
     from icsa.tables import Table
@@ -104,14 +103,15 @@ def assess(
     from icsa.assessment import read_policy
     from icsa.tables import read_table
 
-    for path in (json, report, public_report):
-        _require_free(path, (original, released), force)
+    outputs = {"--json": json, "--report": report, "--public-report": public_report}
+    listed = None if outliers is None or not Path(outliers).is_file() else Path(outliers)
+    require_free(outputs, (original, released, schema, policy, listed), force=force)
     thresholds = None if policy is None else read_policy(policy)
     options: dict[str, Any] = {
         "separator": separator,
         "decimal": decimal,
         "encoding": encoding,
-        "sheet": sheet,
+        "sheet": sheet_of(sheet),
     }
     tables = read_table(original, **options), read_table(released, **options)
     declared = _schema(schema, tables[0])
@@ -219,18 +219,6 @@ def _usual_plan(table: Table, schema: Schema | None) -> tuple[Plan, Schema, str]
         "it speaks of this release only if it was made so."
     )
     return plan, declared, note
-
-
-def _require_free(path: Path | None, inputs: tuple[Path, ...], force: bool) -> None:
-    """Refuse to write over an input, or over anything without --force, before any work is done."""
-    if path is None:
-        return
-    if any(path.exists() and source.exists() and path.samefile(source) for source in inputs):
-        raise InputError(f"{path} is an input, which is never touched. Give another name.")
-    if path.exists() and not force:
-        raise InputError(f"{path} is there already. Give another name, or --force to overwrite it.")
-    if not path.parent.is_dir():
-        raise InputError(f"{path.parent} is no folder. Make it first, or write somewhere else.")
 
 
 def _write_reports(assessment: Assessment, report: Path | None, public_report: Path | None) -> None:

@@ -55,12 +55,13 @@ def inspect(
 
     icsa inspect patients.csv --schema-out patients.toml
     """
+    from icsa.cli.targets import require_free, sheet_of
     from icsa.inspection import inspect_table, relation_notes
     from icsa.tables import describe_layout, read_table
 
-    _require_free(schema_out, file, force)
+    require_free({"--schema-out": schema_out}, (file,), force=force)
     table = read_table(
-        file, separator=separator, decimal=decimal, encoding=encoding, sheet=_sheet(sheet)
+        file, separator=separator, decimal=decimal, encoding=encoding, sheet=sheet_of(sheet)
     )
     given = None if schema is None else _read(schema, table)
     inspection = inspect_table(table, given, relations=relation_notes(table, given))
@@ -73,21 +74,6 @@ def inspect(
     if schema_out is not None:
         print(f"\nThe schema is in {schema_out}. Change what is wrong in it, then:")
         print(f"icsa anonymize {file} --schema {schema_out}")
-
-
-def _require_free(path: Path | None, file: Path, force: bool) -> None:
-    from icsa.errors import InputError
-
-    if path is None or not path.exists():
-        return
-    if file.exists() and path.samefile(file):
-        raise InputError(f"{path} is the table itself. Give another name for the schema.")
-    if not force:
-        raise InputError(f"{path} is there already. Give another name, or --force to replace it.")
-
-
-def _sheet(sheet: str | None) -> str | int | None:
-    return int(sheet) if sheet is not None and sheet.isdecimal() else sheet
 
 
 def _read(schema: Path, table: Table) -> Schema:

@@ -69,8 +69,8 @@ class Constant(FittedColumn):
         return np.empty((numbers.size, 0))
 
     def decode(self, scores: Matrix) -> Vector:
-        """Return 0 for every row."""
-        return np.zeros(scores.shape[0])
+        """Return 0 for every row; NaN where there is no value."""
+        return np.full(scores.shape[0], 0.0 if self.value.len() else np.nan)
 
     def view(self, numbers: Vector) -> Matrix:
         """Return no columns."""

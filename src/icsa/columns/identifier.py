@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 import polars as pl
@@ -17,11 +19,18 @@ from icsa.schema import ColumnSpec
 __all__ = ["Identifier"]
 
 
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Identifier(FittedColumn):
     """A column that names rows; nothing of it is kept but its type.
 
     Numbers are running numbers of rows and have nothing to do with the cells. Columns of numbers
-    get numbers; all others get text such as ``id-000001``.
+    get numbers above all old ones, so that nobody is taken for somebody else; all others get text
+    such as ``id-000001``.
+
+    Attributes
+    ----------
+    first : int
+        What is added to the running numbers of a column of numbers.
 
     Examples
     --------
@@ -31,11 +40,18 @@ class Identifier(FittedColumn):
     ['id-000003', 'id-000001', 'id-000002']
     """
 
+    first: int = 0
+
     @classmethod
     def fit(cls, cells: pl.Series, spec: ColumnSpec, scale: Scale = "power") -> Identifier:  # noqa: ARG003
         """Return the column for cells of which only the type is looked at."""
-        n_present = int(is_present(cells, spec).sum())
-        return cls(spec=spec, dtype=cells.dtype, n_present=n_present)
+        there = is_present(cells, spec)
+        return cls(
+            spec=spec,
+            dtype=cells.dtype,
+            n_present=int(there.sum()),
+            first=_first_above(cells.filter(pl.Series(there)), cells.len()),
+        )
 
     @property
     def width(self) -> int:
@@ -78,6 +94,16 @@ class Identifier(FittedColumn):
     def cells(self, numbers: Vector) -> pl.Series:
         """Return fresh identifiers of the given running numbers, null for NaN."""
         if self.dtype.is_numeric():
-            return NUMERIC.cells(numbers, self.dtype, self.name)
+            return NUMERIC.cells(numbers + self.first, self.dtype, self.name)
         digits = pl.Series(self.name, numbers, nan_to_null=True).cast(pl.Int64).cast(pl.String)
         return "id-" + digits.str.zfill(6)
+
+
+def _first_above(cells: pl.Series, n_rows: int) -> int:
+    """Return a power of ten above all numbers, or 0 where the type has no room for it."""
+    if not cells.dtype.is_integer() or not cells.len():
+        return 0
+    largest = max(int(cells.max()), n_rows)  # type: ignore[arg-type]
+    first = 10 ** len(str(largest))
+    room = int(cells.dtype.max().item()) if hasattr(cells.dtype, "max") else 2**63 - 1
+    return first if first + n_rows <= room else 0

@@ -30,9 +30,11 @@ _MASKED: Mapping[Kind, str] = {
     "time": "masked, other times of day",
     "identifier": "masked",
     "text": "masked",
-    "constant": "released as it is: it tells nobody apart",
+    "constant": "released as it is: one value, where there is one",
 }
 _NUMERIC = ("continuous", "integer", "zero-inflated")
+# A value held by fewer people points at them.
+_FEW_PEOPLE = 3
 _TYPES: tuple[tuple[type[pl.DataType], str], ...] = (
     (pl.String, "text"),
     (pl.Categorical, "categories"),
@@ -131,9 +133,7 @@ def guess_schema(table: Table) -> Schema:
     [('id', 'identifier', 'replace'), ('weight', 'continuous', 'mask')]
     """
     names = table.frame.columns
-    return Schema(
-        columns={name: _guessed(name, guess_kind(profile_of(table, name))) for name in names}
-    )
+    return Schema(columns={name: _guessed(profile_of(table, name)) for name in names})
 
 
 def inspect_table(
@@ -170,7 +170,7 @@ def inspect_table(
     profiles = [profile_of(table, name, specs.get(name)) for name in table.frame.columns]
     guesses = {profile.name: guess_kind(profile) for profile in profiles}
     if schema is None:
-        schema = Schema(columns={name: _guessed(name, guess) for name, guess in guesses.items()})
+        schema = Schema(columns={profile.name: _guessed(profile) for profile in profiles})
     together = missing_together(profiles)
     columns = []
     for profile in profiles:
@@ -182,8 +182,12 @@ def inspect_table(
     return Inspection(n_rows=table.frame.height, columns=tuple(columns), schema=schema)
 
 
-def _guessed(name: str, guess: Guess) -> ColumnSpec:
-    return ColumnSpec(name=name, kind=guess.kind, action=action_of(guess.kind), levels=guess.levels)
+def _guessed(profile: Profile) -> ColumnSpec:
+    guess = guess_kind(profile)
+    action = action_of(guess.kind)
+    if guess.kind == "constant" and 0 < profile.present < min(_FEW_PEOPLE, profile.n_rows):
+        action = "drop"  # a value that one or two people have is theirs alone
+    return ColumnSpec(name=profile.name, kind=guess.kind, action=action, levels=guess.levels)
 
 
 def _inspected(

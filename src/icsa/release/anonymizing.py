@@ -203,7 +203,7 @@ def release_of(
     return Release(
         table=source.with_frame(frame),
         columns=tuple(_changes(plan, source, schema, frame)),
-        warnings=tuple(_warnings(plan, schema, key)),
+        warnings=tuple(_warnings(plan, source, schema, key, frame)),
         relations=plan.derivation.describe_in(plan.numbers_of(frame)),
         moved_cells=moved,
         method=plan.method,
@@ -260,6 +260,10 @@ _HOW = {
     "time": "masked",
     "constant": "one value for everybody, as it was",
 }
+# Released standard deviations above so many times the original's are told.
+_WIDE = 1.5
+# A level held by fewer people points at them.
+_FEW_PEOPLE = 3
 _ACTIONS = {"replace": "replaced", "drop": "dropped", "keep": "kept"}
 _OTHER_HOW = {
     "replaced": "fresh identifiers, unrelated to the old ones",
@@ -300,18 +304,54 @@ def _changes(
         )
 
 
-def _warnings(plan: Plan, schema: Schema, key: Key) -> Iterator[str]:
+def _warnings(
+    plan: Plan, source: Table, schema: Schema, key: Key, frame: pl.DataFrame
+) -> Iterator[str]:
     if key.reproducible:
         yield "Made with a seed, so reproducible: not for release."
     kept = _names(schema, "keep")
     if kept:
         yield (
             f"Released as they are, because it was asked for: {', '.join(kept)}. Their cells stay "
-            "together, but no longer belong to the other columns of the same row."
+            "together, but no longer belong to the other columns of the same row. Whoever knows "
+            "such cells of somebody knows that the person is in the table."
         )
     yield from plan.notes
+    yield from _rare_levels(plan)
+    wide = _wide_columns(plan, source, frame)
+    if wide:
+        yield (
+            f"{', '.join(wide)}: spread more than {_WIDE:g} times as far as in the original, "
+            "because somebody stands out very far. Use --recipe topcode, or declare bounds in a "
+            "schema."
+        )
     for product in plan.derivation.products:
         yield f"{product.describe()}; not kept. Compute it again from the released columns."
+
+
+def _rare_levels(plan: Plan) -> Iterator[str]:
+    """Yield a warning for each column with levels that hardly anybody has."""
+    for name, column in plan.columns.items():
+        levels = getattr(column, "levels", None)
+        if levels is None:
+            continue
+        rare = int(np.sum((levels.counts > 0) & (levels.counts < _FEW_PEOPLE)))
+        if rare:
+            yield (
+                f"{name}: {rare} level(s) held by fewer than {_FEW_PEOPLE} people are in the "
+                "release as they are. Merge them with others, or drop the column."
+            )
+
+
+def _wide_columns(plan: Plan, source: Table, frame: pl.DataFrame) -> list[str]:
+    """Return the columns whose released numbers spread much farther than the original's."""
+    wide = []
+    for name, column in plan.columns.items():
+        if getattr(column, "levels", None) is None and column.kind != "constant":
+            before, after = (column.numbers(table[name]) for table in (source.frame, frame))
+            if np.nanstd(after) > _WIDE * np.nanstd(before):
+                wide.append(name)
+    return wide
 
 
 def _decimals(column: Column | None) -> int | None:

@@ -130,7 +130,7 @@ def encoding_of(columns: Mapping[str, Column], numbers: Mapping[str, Vector]) ->
     for name, column in columns.items():
         missing = np.isnan(numbers[name])
         group = None
-        if missing.any():
+        if missing.any() and not missing.all():
             pattern = np.packbits(missing).tobytes()
             group = patterns.setdefault(pattern, len(patterns))
             if group == len(shares):

@@ -65,7 +65,7 @@ def require_rules(rules: Iterable[Rule], frame: pl.DataFrame) -> None:
     for violation in check_rules(rules, frame):
         raise InputError(
             f"Rule {violation.rule.text!r}: the table itself breaks it in {violation.count} of "
-            f"{frame.height} rows, first in row {violation.first_row}. Correct these rows, or "
+            f"{frame.height} rows, first in row {violation.first_row + 1}. Correct these rows, or "
             "remove the rule from the schema."
         )
 

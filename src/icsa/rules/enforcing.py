@@ -102,7 +102,8 @@ def _require_kept(rules: Sequence[Rule], frame: pl.DataFrame) -> None:
     involved = [repr(rule.text) for rule in rules if not names.isdisjoint(rule.columns)]
     raise InputError(
         f"The rules {', '.join(involved)} cannot all hold: {left[0].count} of {frame.height} rows "
-        f"still break {left[0].rule.text!r}, first row {left[0].first_row}. Remove or change one."
+        f"still break {left[0].rule.text!r}, first in row {left[0].first_row + 1}. "
+        "Remove or change one."
     )
 
 

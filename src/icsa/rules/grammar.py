@@ -172,7 +172,7 @@ class _Parser:
             self.fail("the name of a column was expected", word)
         if word.text not in self.columns:
             near = difflib.get_close_matches(word.text, self.columns, n=1, cutoff=0.4)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            hint = f"; the nearest is {near[0]!r}" if near else ""
             self.fail(f"no column {word.text!r}{hint}", word)
         return word.text
 
