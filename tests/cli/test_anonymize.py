@@ -158,7 +158,7 @@ def test_the_input_is_never_overwritten(
     (clinic.parent / "link.csv").symlink_to(clinic)
     for path in (clinic, clinic.parent / "." / "clinic.csv", clinic.parent / "link.csv"):
         assert run(clinic, option, str(path), "--force") == 2
-        assert "is the input, which is never touched" in refused(capsys)
+        assert "is an input, which is never touched" in refused(capsys)
     assert clinic.read_bytes() == before
     assert files(clinic.parent) == ["clinic.csv", "link.csv"]
 
@@ -226,7 +226,7 @@ kind = "text"
         ("upper = 120", "uper = 120", "No key 'uper'. Did you mean 'upper'?"),
         ("upper = 120", "upper = 50", "[columns.age] Column 'age': "),
         ("upper = 120", 'upper = "old"', "upper must be a number"),
-        ("rules = []", 'rules = ["age <= wieght"]', "did you mean 'weight'?"),
+        ("rules = []", 'rules = ["age <= wieght"]', "the nearest is 'weight'"),
         ("rules = []", 'rules = ["age >= 85"]', "the table itself breaks it in"),
         ("keep = []", 'keep = ["wards"]', "No column 'wards'. Did you mean 'ward'?"),
         ('[columns.remark]\nkind = "text"', "", "have no entry: 'remark'"),

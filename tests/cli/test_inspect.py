@@ -112,7 +112,7 @@ def test_the_input_is_never_overwritten_by_a_schema(
 ) -> None:
     before = clinic.read_bytes()
     assert cli.run(["inspect", str(clinic), "--schema-out", str(clinic), "--force"]) == 2
-    assert "is the table itself" in capsys.readouterr().err
+    assert "is an input, which is never touched" in capsys.readouterr().err
     assert clinic.read_bytes() == before
 
 

@@ -10,7 +10,6 @@ import typer
 
 if TYPE_CHECKING:
     from icsa.assessment import Assessment
-    from icsa.cli.targets import require_free, sheet_of
     from icsa.release import Plan, Release
     from icsa.schema import Schema
     from icsa.tables import Table
@@ -101,6 +100,7 @@ def assess(
     Example: icsa assess patients.csv release.csv --report report.html
     """
     from icsa.assessment import read_policy
+    from icsa.cli.targets import require_free, sheet_of
     from icsa.tables import read_table
 
     outputs = {"--json": json, "--report": report, "--public-report": public_report}

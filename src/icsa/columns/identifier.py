@@ -105,5 +105,5 @@ def _first_above(cells: pl.Series, n_rows: int) -> int:
         return 0
     largest = max(int(cells.max()), n_rows)  # type: ignore[arg-type]
     first = 10 ** len(str(largest))
-    room = int(cells.dtype.max().item()) if hasattr(cells.dtype, "max") else 2**63 - 1
+    room = int(pl.select(cells.dtype.max()).item())  # type: ignore[attr-defined]
     return first if first + n_rows <= room else 0

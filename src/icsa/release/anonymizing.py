@@ -17,7 +17,7 @@ from icsa.inspection import guess_schema, type_in_words
 from icsa.masks import MASKS
 from icsa.randomness import Key, as_key
 from icsa.release.derivation import step_of
-from icsa.release.plan import Plan, make_plan, silent
+from icsa.release.plan import Extent, Plan, extent_of, make_plan, silent
 from icsa.release.recipes import resolve_recipe
 from icsa.release.records import ColumnChange, Release
 from icsa.rules import Rule, check_rules, enforce_rules, parse_rule, require_rules
@@ -188,7 +188,9 @@ def release_of(
         if spec.action == "mask":
             column = plan.columns[spec.name]
             masked = column.cells(numbers[spec.name])
-            built[spec.name] = _with_missing_codes(masked, cells, column, key)
+            if plan.extents[spec.name].missing > cells.null_count():
+                masked = _with_missing_codes(masked, cells, column, key)
+            built[spec.name] = masked
         elif spec.action == "replace":
             built[spec.name] = Identifier.fit(cells, spec).fresh(n_rows).alias(spec.name)
         elif spec.action == "keep":
@@ -200,11 +202,14 @@ def release_of(
         for name in _names(schema, "replace"):
             frame = frame.with_columns(built[name])
     frame, moved = _with_rules(frame, plan, schema)
+    if moved:
+        numbers = plan.numbers_of(frame)
+    extents = {name: extent_of(values) for name, values in numbers.items()}
     return Release(
         table=source.with_frame(frame),
-        columns=tuple(_changes(plan, source, schema, frame)),
-        warnings=tuple(_warnings(plan, source, schema, key, frame)),
-        relations=plan.derivation.describe_in(plan.numbers_of(frame)),
+        columns=tuple(_changes(plan, source, schema, frame, extents)),
+        warnings=tuple(_warnings(plan, schema, key, extents)),
+        relations=plan.derivation.describe_in(numbers),
         moved_cells=moved,
         method=plan.method,
         scatters=plan.scatters,
@@ -273,7 +278,11 @@ _OTHER_HOW = {
 
 
 def _changes(
-    plan: Plan, source: Table, schema: Schema, frame: pl.DataFrame
+    plan: Plan,
+    source: Table,
+    schema: Schema,
+    frame: pl.DataFrame,
+    extents: Mapping[str, Extent],
 ) -> Iterator[ColumnChange]:
     targets = {relation.target: relation for relation in plan.derivation.relations}
     for spec in schema.columns.values():
@@ -299,14 +308,12 @@ def _changes(
             type_after="" if after is None else type_in_words(after.dtype),
             decimals=None if after is None else _decimals(column),
             labels=bool(variable.label or variable.value_labels),
-            missing_before=_missing(column, before),
-            missing_after=0 if after is None else _missing(column, after),
+            missing_before=_missing(plan.extents.get(spec.name), before),
+            missing_after=0 if after is None else _missing(extents.get(spec.name), after),
         )
 
 
-def _warnings(
-    plan: Plan, source: Table, schema: Schema, key: Key, frame: pl.DataFrame
-) -> Iterator[str]:
+def _warnings(plan: Plan, schema: Schema, key: Key, extents: Mapping[str, Extent]) -> Iterator[str]:
     if key.reproducible:
         yield "Made with a seed, so reproducible: not for release."
     kept = _names(schema, "keep")
@@ -318,7 +325,7 @@ def _warnings(
         )
     yield from plan.notes
     yield from _rare_levels(plan)
-    wide = _wide_columns(plan, source, frame)
+    wide = _wide_columns(plan, extents)
     if wide:
         yield (
             f"{', '.join(wide)}: spread more than {_WIDE:g} times as far as in the original, "
@@ -343,15 +350,14 @@ def _rare_levels(plan: Plan) -> Iterator[str]:
             )
 
 
-def _wide_columns(plan: Plan, source: Table, frame: pl.DataFrame) -> list[str]:
+def _wide_columns(plan: Plan, extents: Mapping[str, Extent]) -> list[str]:
     """Return the columns whose released numbers spread much farther than the original's."""
-    wide = []
-    for name, column in plan.columns.items():
-        if getattr(column, "levels", None) is None and column.kind != "constant":
-            before, after = (column.numbers(table[name]) for table in (source.frame, frame))
-            if np.nanstd(after) > _WIDE * np.nanstd(before):
-                wide.append(name)
-    return wide
+    return [
+        name
+        for name, column in plan.columns.items()
+        if getattr(column, "levels", None) is None
+        and extents[name].deviation > _WIDE * plan.extents[name].deviation
+    ]
 
 
 def _decimals(column: Column | None) -> int | None:
@@ -362,8 +368,6 @@ def _decimals(column: Column | None) -> int | None:
     return next((k for k in range(1, 16) if float(f"{step:.{k}f}") == step), None)
 
 
-def _missing(column: Column | None, cells: pl.Series) -> int:
+def _missing(extent: Extent | None, cells: pl.Series) -> int:
     """Return how many cells have no value; codes for missing count as none."""
-    if column is not None:
-        return int(np.isnan(column.numbers(cells)).sum())
-    return cells.null_count()
+    return cells.null_count() if extent is None else extent.missing

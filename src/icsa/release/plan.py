@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -27,13 +27,34 @@ from icsa.schema import ColumnSpec, Schema
 from icsa.tables import Table
 from icsa.threads import in_threads, threads_for
 
-__all__ = ["Plan", "make_plan", "silent"]
+__all__ = ["Extent", "Plan", "extent_of", "make_plan", "silent"]
 
 FEWEST_ROWS = 30
 # Rows that calibration looks at.
 _CALIBRATION_ROWS = 20_000
 # With so few coordinates or fewer the method hides little.
 _FEW_COORDINATES = 3
+
+
+class Extent(NamedTuple):
+    """How much of a column is missing, and how far its numbers spread."""
+
+    missing: int
+    deviation: float
+
+
+def extent_of(numbers: Vector) -> Extent:
+    """Return the number of missing cells and the standard deviation of the others.
+
+    Examples
+    --------
+    >>> extent_of(np.array([1.0, 3.0, np.nan]))
+    Extent(missing=1, deviation=1.0)
+    """
+    missing = int(np.isnan(numbers).sum())
+    there = numbers[~np.isnan(numbers)] if missing else numbers
+    with np.errstate(over="ignore", invalid="ignore"):  # squares of 1e300
+        return Extent(missing, float(there.std()) if there.size else 0.0)
 
 
 def silent(_stage: str, _share: float) -> None:
@@ -48,6 +69,8 @@ class Plan:
     ----------
     columns : mapping of str to Column
         Every column that is masked or recomputed, as the original has it.
+    extents : mapping of str to Extent
+        Of the original's columns.
     derivation : Derivation
         What follows from what.
     encoding : Encoding
@@ -66,6 +89,7 @@ class Plan:
     scatters: tuple[str, str]
     mask: str
     columns: Mapping[str, Column]
+    extents: Mapping[str, Extent]
     derivation: Derivation
     encoding: Encoding
     scores: Matrix
@@ -155,7 +179,7 @@ def make_plan(
     """Return the plan for the columns of a table that are to be masked."""
     pair = method_scatters(method, scatters)
     threads = threads_for(table.frame.height * table.frame.width, None)
-    columns, numbers = _fitted(table, schema, recipe, threads)
+    columns, numbers, extents = _fitted(table, schema, recipe, threads)
     if not columns:
         raise InputError("No column is left to mask. Give at least one another kind or action.")
     derivation = derivation_of(columns, numbers) if recipe.find_relations else Derivation()
@@ -202,6 +226,7 @@ def make_plan(
         scatters=pair,
         mask=mask,
         columns=columns,
+        extents=extents,
         derivation=derivation,
         encoding=encoding,
         scores=scores,
@@ -242,18 +267,22 @@ def _declared_range(column: Column, numbers: Vector) -> Vector:
 
 def _fitted(
     table: Table, schema: Schema, recipe: Recipe, threads: int
-) -> tuple[dict[str, Column], dict[str, Vector]]:
-    """Return every column that is to be masked, and its numbers."""
+) -> tuple[dict[str, Column], dict[str, Vector], dict[str, Extent]]:
+    """Return every column that is to be masked, its numbers and their extent."""
     specs = [spec for spec in schema.columns.values() if spec.action == "mask"]
 
-    def fit(spec: ColumnSpec) -> tuple[Column, Vector]:
+    def fit(spec: ColumnSpec) -> tuple[Column, Vector, Extent]:
         cells = table.frame[spec.name]
         column = fit_column(cells, _declared(spec, table, recipe), scale=recipe.scale)
-        return column, column.numbers(cells)
+        numbers = column.numbers(cells)
+        return column, numbers, extent_of(numbers)
 
-    found = in_threads(fit, specs, threads)
-    columns = {spec.name: column for spec, (column, _) in zip(specs, found, strict=True)}
-    return columns, {spec.name: values for spec, (_, values) in zip(specs, found, strict=True)}
+    found = dict(zip([s.name for s in specs], in_threads(fit, specs, threads), strict=True))
+    return (
+        {name: column for name, (column, _, _) in found.items()},
+        {name: numbers for name, (_, numbers, _) in found.items()},
+        {name: extent for name, (_, _, extent) in found.items()},
+    )
 
 
 def _declared(spec: ColumnSpec, table: Table, recipe: Recipe) -> ColumnSpec:
