@@ -152,6 +152,28 @@ def _ranked(scores: Matrix, offsets: Vector) -> tuple[Places, Places, Vector, Ve
 
 
 @kernel
+def _rank_row(
+    scores: Matrix,
+    offsets: Vector,
+    row: int,
+    first: Places,
+    second: Places,
+    best: Vector,
+    runner_up: Vector,
+) -> None:
+    """Write one row's best and second best level and their scores plus offsets."""
+    top, next_, top_value, next_value = 0, 0, -np.inf, -np.inf
+    for level in range(scores.shape[0]):
+        value = scores[level, row] + offsets[level]
+        if value > top_value:
+            next_, next_value = top, top_value
+            top, top_value = level, value
+        elif value > next_value:
+            next_, next_value = level, value
+    first[row], second[row], best[row], runner_up[row] = top, next_, top_value, next_value
+
+
+@kernel
 def _rank(
     scores: Matrix,
     offsets: Vector,
@@ -162,15 +184,7 @@ def _rank(
 ) -> None:
     """Write each row's best and second best level and their scores plus offsets."""
     for row in range(scores.shape[1]):
-        top, next_, top_value, next_value = 0, 0, -np.inf, -np.inf
-        for level in range(scores.shape[0]):
-            value = scores[level, row] + offsets[level]
-            if value > top_value:
-                next_, next_value = top, top_value
-                top, top_value = level, value
-            elif value > next_value:
-                next_, next_value = level, value
-        first[row], second[row], best[row], runner_up[row] = top, next_, top_value, next_value
+        _rank_row(scores, offsets, row, first, second, best, runner_up)
 
 
 @kernel
@@ -215,16 +229,7 @@ def _update(
         elif second[row] == level and value >= runner_up[row]:
             runner_up[row] = value
         else:
-            top, next_, top_value, next_value = 0, 0, -np.inf, -np.inf
-            for other in range(scores.shape[0]):
-                shifted = scores[other, row] + offsets[other]
-                if shifted > top_value:
-                    next_, next_value = top, top_value
-                    top, top_value = other, shifted
-                elif shifted > next_value:
-                    next_, next_value = other, shifted
-            first[row], second[row] = top, next_
-            best[row], runner_up[row] = top_value, next_value
+            _rank_row(scores, offsets, row, first, second, best, runner_up)
 
 
 @kernel

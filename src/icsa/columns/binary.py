@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 
 from icsa.columns.base import Column
 from icsa.columns.constant import Constant
-from icsa.columns.counts import counts_among, positions_by_rank
-from icsa.columns.fitted import FittedColumn
-from icsa.columns.levels import Levels, find_levels
+from icsa.columns.levels import find_levels
+from icsa.columns.ranked import RankedLevels
 from icsa.columns.transforms import Scale
 from icsa.errors import InputError
-from icsa.matrices import Matrix, Vector
 from icsa.schema import ColumnSpec
 
 __all__ = ["Binary"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Binary(FittedColumn):
+class Binary(RankedLevels):
     """A column with two values, numbered 0 and 1 in their sorted or declared order.
 
     The number is the score. Decoding gives the second value to as many rows as had it, those with
@@ -34,8 +31,6 @@ class Binary(FittedColumn):
     >>> column.cells(column.decode(np.array([[0.7], [0.1], [0.6]]))).to_list()
     ['yes', 'no', 'no']
     """
-
-    levels: Levels
 
     @classmethod
     def fit(cls, cells: pl.Series, spec: ColumnSpec, scale: Scale = "power") -> Column:  # noqa: ARG003
@@ -50,25 +45,3 @@ class Binary(FittedColumn):
             )
         n_present = int(levels.counts.sum())
         return cls(spec=spec, dtype=cells.dtype, n_present=n_present, levels=levels)
-
-    def numbers(self, cells: pl.Series) -> Vector:
-        """Return 0 or 1 for every cell, NaN where missing."""
-        return self.levels.positions(cells, self.spec)
-
-    def encode(self, numbers: Vector) -> Matrix:
-        """Return the numbers as the only column of scores."""
-        return np.array(numbers, dtype=np.float64)[:, None]
-
-    def decode(self, scores: Matrix) -> Vector:
-        """Return 1 for as many of the largest scores as there were, 0 for the others."""
-        self.require_scores(scores)
-        counts = counts_among(self.levels.counts, scores.shape[0])
-        return positions_by_rank(scores[:, 0], counts)
-
-    def view(self, numbers: Vector) -> Matrix:
-        """Return the numbers, shape (n_rows, 1)."""
-        return self.encode(numbers)
-
-    def cells(self, numbers: Vector) -> pl.Series:
-        """Return the two values, null for NaN."""
-        return self.levels.cells(numbers, self.name)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from icsa.columns.fitted import FittedColumn
+from icsa.columns.fitted import Unscored
 from icsa.columns.reading import is_present, without_codes
 from icsa.columns.transforms import Scale
 from icsa.errors import InputError
@@ -18,7 +18,7 @@ __all__ = ["Constant"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Constant(FittedColumn):
+class Constant(Unscored):
     """A column whose cells are all the same where they are there; its number is 0.
 
     Other kinds become constant where they have one value or none.
@@ -55,26 +55,13 @@ class Constant(FittedColumn):
             value=there.head(1),
         )
 
-    @property
-    def width(self) -> int:
-        """No scores."""
-        return 0
-
     def numbers(self, cells: pl.Series) -> Vector:
         """Return 0 for cells that are there, NaN where missing."""
         return np.where(is_present(cells, self.spec), 0.0, np.nan)
 
-    def encode(self, numbers: Vector) -> Matrix:
-        """Return no columns of scores."""
-        return np.empty((numbers.size, 0))
-
     def decode(self, scores: Matrix) -> Vector:
         """Return 0 for every row; NaN where there is no value."""
         return np.full(scores.shape[0], 0.0 if self.value.len() else np.nan)
-
-    def view(self, numbers: Vector) -> Matrix:
-        """Return no columns."""
-        return self.encode(numbers)
 
     def cells(self, numbers: Vector) -> pl.Series:
         """Return the value for every number, null for NaN."""

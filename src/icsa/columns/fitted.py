@@ -11,7 +11,7 @@ from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector
 from icsa.schema import ColumnSpec, Kind
 
-__all__ = ["FittedColumn"]
+__all__ = ["FittedColumn", "Unscored"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -66,3 +66,20 @@ class FittedColumn:
     def __repr__(self) -> str:
         """Show sizes only: parameters tell about cells."""
         return f"<{self.kind} column {self.name!r}: {self.n_present} cells, width {self.width}>"
+
+
+class Unscored(FittedColumn):
+    """A column of which nothing is masked."""
+
+    @property
+    def width(self) -> int:
+        """No scores."""
+        return 0
+
+    def encode(self, numbers: Vector) -> Matrix:
+        """Return no columns of scores."""
+        return np.empty((numbers.size, 0))
+
+    def view(self, numbers: Vector) -> Matrix:
+        """Return no columns."""
+        return self.encode(numbers)

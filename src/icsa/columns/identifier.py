@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from icsa.columns.fitted import FittedColumn
+from icsa.columns.fitted import Unscored
 from icsa.columns.reading import is_present
 from icsa.columns.storage import NUMERIC
 from icsa.columns.transforms import Scale
@@ -20,7 +20,7 @@ __all__ = ["Identifier"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Identifier(FittedColumn):
+class Identifier(Unscored):
     """A column that names rows; nothing of it is kept but its type.
 
     Numbers are running numbers of rows and have nothing to do with the cells. Columns of numbers
@@ -53,11 +53,6 @@ class Identifier(FittedColumn):
             first=_first_above(cells.filter(pl.Series(there)), cells.len()),
         )
 
-    @property
-    def width(self) -> int:
-        """No scores."""
-        return 0
-
     def fresh(self, n_rows: int, order: npt.ArrayLike | None = None) -> pl.Series:
         """Return identifiers 1 to `n_rows`.
 
@@ -79,17 +74,9 @@ class Identifier(FittedColumn):
         """Return running numbers 1, 2 ... of the rows, NaN where the cell is missing."""
         return np.where(is_present(cells, self.spec), np.arange(1.0, cells.len() + 1.0), np.nan)
 
-    def encode(self, numbers: Vector) -> Matrix:
-        """Return no columns of scores."""
-        return np.empty((numbers.size, 0))
-
     def decode(self, scores: Matrix) -> Vector:
         """Return running numbers 1, 2 ... of the rows."""
         return np.arange(1.0, scores.shape[0] + 1.0)
-
-    def view(self, numbers: Vector) -> Matrix:
-        """Return no columns."""
-        return self.encode(numbers)
 
     def cells(self, numbers: Vector) -> pl.Series:
         """Return fresh identifiers of the given running numbers, null for NaN."""

@@ -9,19 +9,17 @@ import polars as pl
 
 from icsa.columns.base import Column
 from icsa.columns.constant import Constant
-from icsa.columns.counts import counts_among, positions_by_rank
-from icsa.columns.fitted import FittedColumn
-from icsa.columns.levels import Levels, find_levels
+from icsa.columns.levels import find_levels
+from icsa.columns.ranked import RankedLevels
 from icsa.columns.transforms import Scale
 from icsa.errors import InputError
-from icsa.matrices import Matrix, Vector
 from icsa.schema import ColumnSpec
 
 __all__ = ["Ordinal"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Ordinal(FittedColumn):
+class Ordinal(RankedLevels):
     """A column of ordered levels, scored 0, 1, 2 ... in their order.
 
     The order is that declared, that of an Enum, or that of numbers and dates. Decoding gives the
@@ -38,8 +36,6 @@ class Ordinal(FittedColumn):
     ['some', 'none', 'none', 'much']
     """
 
-    levels: Levels
-
     @classmethod
     def fit(cls, cells: pl.Series, spec: ColumnSpec, scale: Scale = "power") -> Column:  # noqa: ARG003
         """Return the column fitted to cells; constant where they do not vary."""
@@ -53,25 +49,3 @@ class Ordinal(FittedColumn):
             )
         n_present = int(levels.counts.sum())
         return cls(spec=spec, dtype=cells.dtype, n_present=n_present, levels=levels)
-
-    def numbers(self, cells: pl.Series) -> Vector:
-        """Return each cell's level, counted from 0, NaN where missing."""
-        return self.levels.positions(cells, self.spec)
-
-    def encode(self, numbers: Vector) -> Matrix:
-        """Return the numbers as the only column of scores."""
-        return np.array(numbers, dtype=np.float64)[:, None]
-
-    def decode(self, scores: Matrix) -> Vector:
-        """Return the levels by the order of the scores, with the original counts."""
-        self.require_scores(scores)
-        counts = counts_among(self.levels.counts, scores.shape[0])
-        return positions_by_rank(scores[:, 0], counts)
-
-    def view(self, numbers: Vector) -> Matrix:
-        """Return the numbers, shape (n_rows, 1)."""
-        return self.encode(numbers)
-
-    def cells(self, numbers: Vector) -> pl.Series:
-        """Return the levels' values, null for NaN."""
-        return self.levels.cells(numbers, self.name)

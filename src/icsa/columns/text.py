@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from icsa.columns.fitted import FittedColumn
+from icsa.columns.fitted import Unscored
 from icsa.columns.reading import is_present
 from icsa.columns.transforms import Scale
 from icsa.matrices import Matrix, Vector
@@ -14,7 +14,7 @@ from icsa.schema import ColumnSpec
 __all__ = ["Text"]
 
 
-class Text(FittedColumn):
+class Text(Unscored):
     """A column of free text; its cells come out empty, and releases leave the column out.
 
     Examples
@@ -31,26 +31,13 @@ class Text(FittedColumn):
         n_present = int(is_present(cells, spec).sum())
         return cls(spec=spec, dtype=cells.dtype, n_present=n_present)
 
-    @property
-    def width(self) -> int:
-        """No scores."""
-        return 0
-
     def numbers(self, cells: pl.Series) -> Vector:
         """Return 0 for cells that are there, NaN where missing."""
         return np.where(is_present(cells, self.spec), 0.0, np.nan)
 
-    def encode(self, numbers: Vector) -> Matrix:
-        """Return no columns of scores."""
-        return np.empty((numbers.size, 0))
-
     def decode(self, scores: Matrix) -> Vector:
         """Return 0 for every row."""
         return np.zeros(scores.shape[0])
-
-    def view(self, numbers: Vector) -> Matrix:
-        """Return no columns."""
-        return self.encode(numbers)
 
     def cells(self, numbers: Vector) -> pl.Series:
         """Return empty cells."""

@@ -15,6 +15,7 @@ from icsa.compilation import kernel
 from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.privacy.features import Codes
 from icsa.privacy.lenses import MISMATCH, Points
+from icsa.privacy.squares import add_columns_in_fours
 from icsa.threads import in_threads
 
 __all__ = ["Neighbours", "RowNumbers", "add_squares", "nearest"]
@@ -191,17 +192,7 @@ def add_squares(
     p = target.size
     for i in range(size):
         distances[i] = 0.0
-    j = 0
-    while j + 3 < p and not missing:  # four at a time: fewer loads and stores of the distances
-        x0, x1, x2, x3 = target[j], target[j + 1], target[j + 2], target[j + 3]
-        c0 = numbers[j, start : start + size]
-        c1 = numbers[j + 1, start : start + size]
-        c2 = numbers[j + 2, start : start + size]
-        c3 = numbers[j + 3, start : start + size]
-        for i in range(size):
-            d0, d1, d2, d3 = x0 - c0[i], x1 - c1[i], x2 - c2[i], x3 - c3[i]
-            distances[i] += (d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3)
-        j += 4
+    j = 0 if missing else add_columns_in_fours(target, numbers, start, size, distances)
     while j < p:
         x0, c0 = target[j], numbers[j, start : start + size]
         if x0 == x0:

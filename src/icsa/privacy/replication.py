@@ -14,6 +14,7 @@ from icsa.compilation import kernel
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector, as_matrix, columns_first
 from icsa.measures import Direction, Estimate, Measure, NotEstimable
+from icsa.privacy.squares import add_columns_in_fours
 
 __all__ = [
     "mean_replication_error",
@@ -181,17 +182,7 @@ def _squared_distances(
     p = person.size
     for i in range(size):
         distances[i] = 0.0
-    j = 0
-    while j + 3 < p:  # four at a time: fewer loads and stores of the distances
-        x0, x1, x2, x3 = person[j], person[j + 1], person[j + 2], person[j + 3]
-        c0 = columns[j, start : start + size]
-        c1 = columns[j + 1, start : start + size]
-        c2 = columns[j + 2, start : start + size]
-        c3 = columns[j + 3, start : start + size]
-        for i in range(size):
-            d0, d1, d2, d3 = x0 - c0[i], x1 - c1[i], x2 - c2[i], x3 - c3[i]
-            distances[i] += (d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3)
-        j += 4
+    j = add_columns_in_fours(person, columns, start, size, distances)
     while j < p:
         x0, c0 = person[j], columns[j, start : start + size]
         for i in range(size):
