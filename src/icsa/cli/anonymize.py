@@ -5,10 +5,24 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from icsa.cli.arguments import (
+    Decimal,
+    Encoding,
+    Force,
+    PublicReport,
+    Quiet,
+    Report,
+    SchemaFile,
+    Separator,
+    Sheet,
+    read_file,
+    require_free,
+    schema_of,
+)
 from icsa.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,10 +40,7 @@ def anonymize(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Where to; the suffix says how."),
     ] = None,
-    schema: Annotated[
-        Path | None,
-        typer.Option("--schema", metavar="S.toml", help="What each column is; see icsa inspect."),
-    ] = None,
+    schema: SchemaFile = None,
     keep: Annotated[
         list[str] | None,
         typer.Option("--keep", metavar="COLUMN", help="Release this column as it is."),
@@ -51,18 +62,10 @@ def anonymize(
     raw_units: Annotated[
         bool, typer.Option("--raw-units", help="With --method sa: do not standardise columns.")
     ] = False,
-    separator: Annotated[
-        str | None, typer.Option("--separator", metavar="CHAR", help="Of a CSV file.")
-    ] = None,
-    decimal: Annotated[
-        str | None, typer.Option("--decimal", metavar="CHAR", help="Decimal mark of a CSV file.")
-    ] = None,
-    encoding: Annotated[
-        str | None, typer.Option("--encoding", metavar="NAME", help="Of a CSV file.")
-    ] = None,
-    sheet: Annotated[
-        str | None, typer.Option("--sheet", metavar="NAME", help="Of a workbook.")
-    ] = None,
+    separator: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
     seed: Annotated[
         int | None,
         typer.Option("--seed", metavar="N", help="Reproducible, for tests: not for release."),
@@ -71,17 +74,11 @@ def anonymize(
         Path | None,
         typer.Option("--save-key", metavar="FILE", help="Keep the secret key; it can undo all."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    force: Force = False,
+    quiet: Quiet = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
-    report: Annotated[
-        Path | None,
-        typer.Option("--report", metavar="F.html", help="Assess the release; CONFIDENTIAL."),
-    ] = None,
-    public_report: Annotated[
-        Path | None,
-        typer.Option("--public-report", metavar="F.html", help="The same, to be handed out."),
-    ] = None,
+    report: Report = None,
+    public_report: PublicReport = None,
     redraws: Annotated[
         int,
         typer.Option(
@@ -99,10 +96,9 @@ def anonymize(
     """
     from icsa.cli.assess import report_on
     from icsa.cli.progress import stages
-    from icsa.cli.targets import require_free, sheet_of
     from icsa.randomness import as_key
     from icsa.release import plan_release, release_of
-    from icsa.tables import default_output, describe_layout, read_table, write_table
+    from icsa.tables import default_output, describe_layout, write_table
 
     target = default_output(file) if output is None else output
     outputs = {
@@ -115,13 +111,11 @@ def anonymize(
     if raw_units and method != "sa":
         raise InputError("--raw-units goes with --method sa: other methods do not see units.")
     assessed = report is not None or public_report is not None
-    table = read_table(
-        file, separator=separator, decimal=decimal, encoding=encoding, sheet=sheet_of(sheet)
-    )
+    table = read_file(file, separator, decimal, encoding, sheet)
     with stages(table.frame.height * table.frame.width, quiet=quiet or as_json) as progress:
         plan, declared = plan_release(
             table,
-            schema=_schema(schema, table),
+            schema=schema_of(schema, table),
             keep=keep or (),
             recipe=recipe,
             method=method,
@@ -154,14 +148,6 @@ def anonymize(
             seconds=seconds,
             quiet=quiet or as_json,
         )
-
-
-def _schema(path: Path | None, table: Table) -> Any:
-    if path is None:
-        return None
-    from icsa.schema_files import read_schema
-
-    return read_schema(path, table)
 
 
 def _write_key(path: Path, secret: bytes) -> None:

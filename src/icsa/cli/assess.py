@@ -8,6 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from icsa.cli.arguments import (
+    Decimal,
+    Encoding,
+    Force,
+    PublicReport,
+    Quiet,
+    Report,
+    SchemaFile,
+    Separator,
+    Sheet,
+    read_file,
+    require_free,
+    schema_of,
+)
+
 if TYPE_CHECKING:
     from icsa.assessment import Assessment
     from icsa.release import Plan, Release
@@ -33,10 +48,7 @@ def assess(
     released: Annotated[
         Path, typer.Argument(metavar="RELEASED", help="Its release, made by any tool.")
     ],
-    schema: Annotated[
-        Path | None,
-        typer.Option("--schema", metavar="S.toml", help="What each column is; see icsa inspect."),
-    ] = None,
+    schema: SchemaFile = None,
     outliers: Annotated[
         str | None,
         typer.Option(
@@ -57,14 +69,8 @@ def assess(
         Path | None,
         typer.Option("--json", metavar="FILE", help="Everything as JSON; CONFIDENTIAL."),
     ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option("--report", metavar="F.html", help="A report for those in charge."),
-    ] = None,
-    public_report: Annotated[
-        Path | None,
-        typer.Option("--public-report", metavar="F.html", help="A report to be handed out."),
-    ] = None,
+    report: Report = None,
+    public_report: PublicReport = None,
     gate: Annotated[
         bool, typer.Option("--gate", help="Exit with 3 for look again, 4 for do not release.")
     ] = False,
@@ -77,20 +83,12 @@ def assess(
             help="Release the original N times by icsa anonymize, for the risk before any key.",
         ),
     ] = 0,
-    separator: Annotated[
-        str | None, typer.Option("--separator", metavar="CHAR", help="Of both CSV files.")
-    ] = None,
-    decimal: Annotated[
-        str | None, typer.Option("--decimal", metavar="CHAR", help="Decimal mark of both.")
-    ] = None,
-    encoding: Annotated[
-        str | None, typer.Option("--encoding", metavar="NAME", help="Of both files.")
-    ] = None,
-    sheet: Annotated[
-        str | None, typer.Option("--sheet", metavar="NAME", help="Of both workbooks.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite what is there.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    separator: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    force: Force = False,
+    quiet: Quiet = False,
 ) -> None:
     """Assess a release: people who stand out in it, and what analyses lose.
 
@@ -100,26 +98,21 @@ def assess(
     Example: icsa assess patients.csv release.csv --report report.html
     """
     from icsa.assessment import read_policy
-    from icsa.cli.targets import require_free, sheet_of
-    from icsa.tables import read_table
 
     outputs = {"--json": json, "--report": report, "--public-report": public_report}
     listed = None if outliers is None or not Path(outliers).is_file() else Path(outliers)
     require_free(outputs, (original, released, schema, policy, listed), force=force)
     thresholds = None if policy is None else read_policy(policy)
-    options: dict[str, Any] = {
-        "separator": separator,
-        "decimal": decimal,
-        "encoding": encoding,
-        "sheet": sheet_of(sheet),
-    }
-    tables = read_table(original, **options), read_table(released, **options)
-    declared = _schema(schema, tables[0])
+    first, second = (
+        read_file(path, separator, decimal, encoding, sheet) for path in (original, released)
+    )
+    declared = schema_of(schema, first)
     plan, note = None, ""
     if redraws:
-        plan, declared, note = _usual_plan(tables[0], declared)
+        plan, declared, note = _usual_plan(first, declared)
     assessment = _assessed(
-        *tables,
+        first,
+        second,
         quiet=quiet,
         schema=declared,
         outliers=outliers,
@@ -200,14 +193,6 @@ def _assessed(
     if not note:
         return found
     return replace(found, tables=replace(found.tables, notes=(*found.tables.notes, note)))
-
-
-def _schema(path: Path | None, table: Table) -> Schema | None:
-    if path is None:
-        return None
-    from icsa.schema_files import read_schema
-
-    return read_schema(path, table)
 
 
 def _usual_plan(table: Table, schema: Schema | None) -> tuple[Plan, Schema, str]:

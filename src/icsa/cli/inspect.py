@@ -7,12 +7,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from icsa.cli.arguments import (
+    Decimal,
+    Encoding,
+    Force,
+    SchemaFile,
+    Separator,
+    Sheet,
+    read_file,
+    require_free,
+    schema_of,
+)
+
 if TYPE_CHECKING:
     from rich.console import Console
 
     from icsa.inspection import Inspection
-    from icsa.schema import Schema
-    from icsa.tables import Table
 
 __all__ = ["inspect"]
 
@@ -28,25 +38,12 @@ def inspect(
         Path | None,
         typer.Option("--schema-out", metavar="TOML", help="Write a schema to change and use."),
     ] = None,
-    schema: Annotated[
-        Path | None,
-        typer.Option("--schema", metavar="TOML", help="What the columns are, instead of guesses."),
-    ] = None,
-    separator: Annotated[
-        str | None, typer.Option("--separator", metavar="SIGN", help="Between cells of text files.")
-    ] = None,
-    decimal: Annotated[
-        str | None, typer.Option("--decimal", metavar="SIGN", help="Decimal mark of text files.")
-    ] = None,
-    encoding: Annotated[
-        str | None, typer.Option("--encoding", metavar="NAME", help="Of text files.")
-    ] = None,
-    sheet: Annotated[
-        str | None, typer.Option("--sheet", metavar="NAME", help="Of workbooks; name or number.")
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace the file of --schema-out if it is there.")
-    ] = False,
+    schema: SchemaFile = None,
+    separator: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    force: Force = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show what each column is and what will happen to it.
@@ -55,15 +52,12 @@ def inspect(
 
     icsa inspect patients.csv --schema-out patients.toml
     """
-    from icsa.cli.targets import require_free, sheet_of
     from icsa.inspection import inspect_table, relation_notes
-    from icsa.tables import describe_layout, read_table
+    from icsa.tables import describe_layout
 
     require_free({"--schema-out": schema_out}, (file,), force=force)
-    table = read_table(
-        file, separator=separator, decimal=decimal, encoding=encoding, sheet=sheet_of(sheet)
-    )
-    given = None if schema is None else _read(schema, table)
+    table = read_file(file, separator, decimal, encoding, sheet)
+    given = schema_of(schema, table)
     inspection = inspect_table(table, given, relations=relation_notes(table, given))
     if schema_out is not None:
         _write(inspection, schema_out)
@@ -74,12 +68,6 @@ def inspect(
     if schema_out is not None:
         print(f"\nThe schema is in {schema_out}. Change what is wrong in it, then:")
         print(f"icsa anonymize {file} --schema {schema_out}")
-
-
-def _read(schema: Path, table: Table) -> Schema:
-    from icsa.schema_files import read_schema
-
-    return read_schema(schema, table)
 
 
 def _write(inspection: Inspection, path: Path) -> None:
