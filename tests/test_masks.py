@@ -13,7 +13,17 @@ from hypothesis.extra import numpy as hnp
 
 from icsa import masks
 from icsa.errors import ICSAError, InputError, UnknownNameError
-from icsa.masks import MASKS, Moments, decorrelate, flip, moments, permute, resolve, rotate
+from icsa.masks import (
+    MASKS,
+    Moments,
+    decorrelate,
+    drawn_permutation,
+    flip,
+    moments,
+    permute,
+    resolve,
+    rotate,
+)
 from icsa.randomness import Key, as_key
 
 SECRET = bytes(range(100, 132))
@@ -99,6 +109,15 @@ def test_four_rows_decorrelated_by_hand() -> None:
 @given(z=tables, seed=seeds)
 def test_permute_keeps_each_components_values(z: np.ndarray, seed: int) -> None:
     np.testing.assert_array_equal(np.sort(permute(z, key=seed), axis=0), np.sort(z, axis=0))
+
+
+@given(z=tables, seed=seeds)
+def test_orders_drawn_beforehand_are_those_of_permute(z: np.ndarray, seed: int) -> None:
+    mask = drawn_permutation(*z.shape, key=seed)
+    np.testing.assert_array_equal(mask(z), permute(z, key=seed))
+    np.testing.assert_array_equal(resolve(mask)(z, key=None), permute(z, key=seed))
+    with pytest.raises(InputError, match="scores were drawn"):
+        mask(np.vstack([z, z]))
 
 
 @given(z=tables, seed=seeds)

@@ -9,10 +9,9 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
-from scipy.linalg import eigh, solve_triangular
 
 from icsa.errors import ExactFitError, InputError
-from icsa.linalg import cholesky_factor, symmetrize
+from icsa.linalg import solve_lower, spectrum, symmetrize
 from icsa.mapping import rows_of, scores_of
 from icsa.matrices import (
     Matrix,
@@ -254,10 +253,10 @@ def _coordinates(x: Matrix, pair: _Pair, random_state: object) -> InvariantCoord
     """Whiten by the first scatter, rotate to the eigenvectors of the second."""
     first, second = pair
     s1 = first if isinstance(first, LocationScatter) else first(x, random_state=random_state)
-    factor = cholesky_factor(s1.scatter)
-    values, vectors = eigh(symmetrize(_second_whitened(x, s1, factor, second, random_state)))
+    factor = s1.factor
+    values, vectors = spectrum(symmetrize(_second_whitened(x, s1, factor, second, random_state)))
     values, vectors = values[::-1].copy(), _generic_where_tied(values[::-1], vectors[:, ::-1])
-    unmixing = solve_triangular(factor, vectors, lower=True, trans="T").T
+    unmixing = solve_lower(factor, vectors, transposed=True).T
     signs = _signs_of(unmixing * np.sqrt(np.diagonal(s1.scatter)))
     rotation = np.ascontiguousarray(vectors * signs)
     return InvariantCoordinates(
@@ -280,8 +279,7 @@ def _second_whitened(
 ) -> Matrix:
     """Return the second scatter in the coordinates that the first one whitens."""
     if isinstance(second, LocationScatter):
-        half = solve_triangular(factor, second.scatter, lower=True)
-        return np.asarray(solve_triangular(factor, half.T, lower=True))
+        return solve_lower(factor, solve_lower(factor, second.scatter).T)
     whitened = np.empty(x.shape, order="F")
     _fill_scores(x, s1.location, factor, np.eye(x.shape[1]), whitened)
     try:

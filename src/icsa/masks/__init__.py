@@ -16,7 +16,7 @@ import numpy as np
 from icsa.errors import InputError, UnknownNameError
 from icsa.masks.base import Mask, source_and_target
 from icsa.masks.decorrelation import Moments, decorrelate, moments
-from icsa.masks.members import MASKS, flip, permute, rotate
+from icsa.masks.members import MASKS, drawn_permutation, flip, permute, rotate
 from icsa.matrices import Matrix, as_matrix
 from icsa.randomness import as_key
 
@@ -25,6 +25,7 @@ __all__ = [
     "Mask",
     "Moments",
     "decorrelate",
+    "drawn_permutation",
     "flip",
     "moments",
     "permute",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
 from icsa.errors import InputError
+from icsa.linalg import cholesky_factor, symmetrize
 from icsa.matrices import Matrix, Vector, as_matrix
 from icsa.randomness import as_key
 
@@ -44,6 +46,28 @@ class LocationScatter:
                 value = value.copy(order="K")
                 value.setflags(write=False)
                 object.__setattr__(self, field.name, value)
+
+    @cached_property
+    def factor(self) -> Matrix:
+        """The lower triangular L with L L' = scatter, found once however many pairs need it."""
+        return cholesky_factor(self.scatter)
+
+    @cached_property
+    def asymmetry(self) -> float:
+        """Largest difference between mirrored cells, variances taken as units."""
+        standard = self._standardised
+        return float(np.abs(standard - standard.T).max())
+
+    @cached_property
+    def smallest_eigenvalue(self) -> float:
+        """Of the scatter, variances taken as units."""
+        return float(np.linalg.eigvalsh(symmetrize(self._standardised))[0])
+
+    @property
+    def _standardised(self) -> Matrix:
+        variances = np.diagonal(self.scatter)
+        units = np.sqrt(np.where(variances > 0, variances, 1.0))
+        return np.asarray(self.scatter / units[:, None] / units)
 
     def __init_subclass__(cls) -> None:
         """Have dataclasses of this kind keep the short repr."""

@@ -287,27 +287,18 @@ def checked_result(
     Traceback (most recent call last):
     icsa.errors.InputError: The scatter 'mine' gave a matrix that is not positive definite. ...
     """
-    try:
-        parts: Any = result
-        if isinstance(result, LocationScatter):
-            parts = (result.location, result.scatter)
-        location, scatter = (np.array(part, dtype=np.float64) for part in parts)
-    except (TypeError, ValueError):
-        location = scatter = np.empty(0)
-    if location.shape != (n_columns,) or scatter.shape != (n_columns, n_columns):
+    found = _as_scatter(result)
+    if found.location.shape != (n_columns,) or found.scatter.shape != (n_columns, n_columns):
         raise InputError(
             f"The scatter {name!r} must return a LocationScatter, or a location of {n_columns} "
             f"numbers and a {n_columns} x {n_columns} matrix."
         )
-    if not (np.isfinite(location).all() and np.isfinite(scatter).all()):
+    if not (np.isfinite(found.location).all() and np.isfinite(found.scatter).all()):
         raise InputError(f"The scatter {name!r} gave numbers that are not finite (NaN or inf).")
-    variances = np.diagonal(scatter)
-    units = np.sqrt(np.where(variances > 0, variances, 1.0))
-    standard = scatter / units[:, None] / units
-    if np.abs(standard - standard.T).max() > 1e-8:
+    if found.asymmetry > 1e-8:
         raise InputError(f"The scatter {name!r} gave a matrix that is not symmetric.")
-    smallest = np.linalg.eigvalsh(symmetrize(standard))[0]
-    if smallest < (-1e-8 if allow_singular else n_columns * np.finfo(float).eps):
+    least = -1e-8 if allow_singular else n_columns * np.finfo(float).eps
+    if found.smallest_eigenvalue < least:
         kind = "semidefinite" if allow_singular else "definite"
         raise InputError(
             f"The scatter {name!r} gave a matrix that is not positive {kind}. Drop columns that "
@@ -315,7 +306,18 @@ def checked_result(
         )
     if isinstance(result, LocationScatter):
         return result
-    return LocationScatter(location, symmetrize(scatter))
+    return LocationScatter(found.location, symmetrize(found.scatter))
+
+
+def _as_scatter(result: Any) -> LocationScatter:
+    """Return what a scatter gave, unchecked; one without columns where it is no pair of arrays."""
+    if isinstance(result, LocationScatter):
+        return result
+    try:
+        location, scatter = (np.array(part, dtype=np.float64) for part in result)
+    except (TypeError, ValueError):
+        location = scatter = np.empty(0)
+    return LocationScatter(location, scatter)
 
 
 def _name_of(function: object) -> str:

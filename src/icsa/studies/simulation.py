@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -12,10 +12,11 @@ import numpy as np
 from icsa.anonymization import masked_copy
 from icsa.errors import ICSAError, InputError
 from icsa.ics import invariant_coordinates
+from icsa.masks import drawn_permutation
 from icsa.matrices import Matrix, Vector
 from icsa.measures import NotEstimable
 from icsa.privacy import outlier_replication_error
-from icsa.randomness import Key, as_key
+from icsa.randomness import as_key
 from icsa.scatters import LocationScatter, resolve
 from icsa.studies.study import Job, Study
 from icsa.utility import regression_loss
@@ -196,8 +197,9 @@ def simulate_block(
         generator = np.random.default_rng([config.seed, *cell, repetition])
         data = draw_data(scenario, n, columns, severity, generator)
         scatters = _Scatters(data.table)
+        mask = drawn_permutation(n, columns, key=key.child("release", repetition))
         for method in config.methods:
-            result = _evaluate(data, scatters, method, key.child("release", repetition))
+            result = _evaluate(data, scatters, method, mask)
             found.append((repetition, method, *result))
     repetitions, methods, ores, losses, reasons = zip(*found, strict=True)
     size = len(found)
@@ -234,7 +236,7 @@ class _Scatters:
 
 
 def _evaluate(
-    data: DataSet, scatters: _Scatters, method: str, key: Key
+    data: DataSet, scatters: _Scatters, method: str, mask: Callable[..., Matrix]
 ) -> tuple[float, float, str]:
     """Return ORE, loss and, where one of them is NaN, the reason."""
     first, second, decorrelate = pair_of(method)
@@ -243,7 +245,7 @@ def _evaluate(
             data.table, scatters=(scatters[first], scatters[second])
         )
         released = masked_copy(
-            data.table, coordinates, decorrelate=decorrelate, random_state=key, threads=1
+            data.table, coordinates, mask=mask, decorrelate=decorrelate, threads=1
         )
     except ICSAError as error:
         return np.nan, np.nan, f"{method}: {error}"
