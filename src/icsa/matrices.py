@@ -128,6 +128,8 @@ def row_blocks(n_rows: int, block: int = _BLOCK_ROWS) -> Iterator[slice]:
 
 def _reject_special(x: object) -> None:
     """Refuse what numpy would read as something else than the numbers that were meant."""
+    if type(x) is np.ndarray:
+        return
     if hasattr(x, "toarray") and hasattr(x, "nnz"):
         raise InputError("The data are a sparse matrix; dense rows are needed. Use x.toarray().")
     if hasattr(x, "collect") and hasattr(x, "collect_schema"):
@@ -203,6 +205,8 @@ _HUGE = (
 
 def _reject_unusable(matrix: Matrix, x: object) -> None:
     """Refuse missing, infinite and huge cells, in one pass where there are none."""
+    if np.einsum("ij,ij->", matrix, matrix) <= _LARGEST**2:
+        return
     with np.errstate(invalid="ignore"):
         usable = all(
             matrix[rows].min() >= -_LARGEST and matrix[rows].max() <= _LARGEST

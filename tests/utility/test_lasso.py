@@ -111,9 +111,9 @@ def test_the_path_is_that_of_a_slow_twin(n: int, p: int) -> None:
     scaled, response = standardized(x), (y - y.mean()) / y.std()
     gram, c = scaled.T @ scaled / n, scaled.T @ response / n
     lambdas = np.abs(c).max() * np.geomspace(1, 1e-4, 30)
-    found = np.zeros((30, p))
+    found = np.zeros((p, 30))
     assert lasso_kernels.follow_path(gram, c, lambdas, 5000, found) == 30
-    np.testing.assert_allclose(found, slow_path(gram, c, lambdas), atol=1e-9)
+    np.testing.assert_allclose(found.T, slow_path(gram, c, lambdas), atol=1e-9)
 
 
 def slow_path(gram: np.ndarray, c: np.ndarray, lambdas: np.ndarray) -> np.ndarray:
@@ -155,7 +155,9 @@ def test_the_factor_is_cholesky_s() -> None:
     u, d = np.empty(6), np.empty(6)
     lasso_kernels.back_substitute(lower, 6, u, d)
     ordered = gram[np.ix_(active, active)]
-    np.testing.assert_allclose(lower[:, :6], np.linalg.cholesky(ordered), rtol=1e-9)
+    factor = np.linalg.cholesky(ordered)
+    both = np.tril(factor, -1) + np.tril(factor, -1).T + np.diag(1 / np.diagonal(factor))
+    np.testing.assert_allclose(lower[:, :6], both, rtol=1e-9)
     np.testing.assert_allclose([u, d], np.linalg.solve(ordered, sides[:, active].T).T, rtol=1e-9)
 
 
@@ -324,6 +326,24 @@ def test_a_path_in_circles_is_tried_again_and_then_an_error(monkeypatch) -> None
     monkeypatch.setattr(lasso, "_most_knots", lambda n_columns: 2)
     with pytest.raises(ConvergenceError, match="more than 2 knots for 12 column"):
         lasso_path(x, y)
+
+
+def test_a_fold_whose_path_goes_in_circles_is_followed_again(monkeypatch) -> None:
+    x, y = DATA["one factor"]
+    folds = random_folds(y.size, 5, np.random.default_rng(0))
+    expected = cross_validated_lasso(x, y, folds=folds).cv_errors
+    real, failed = lasso.path_errors, []
+
+    def fails_at_the_third_fold(total, products, first, *others):
+        if first > 2:
+            return real(total, products, first, *others)
+        failed.append(real(total, products[:2], first, *others))
+        return 2
+
+    monkeypatch.setattr(lasso, "path_errors", fails_at_the_third_fold)
+    found = cross_validated_lasso(x, y, folds=folds).cv_errors
+    assert failed == [2]
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 
 @pytest.mark.parametrize(

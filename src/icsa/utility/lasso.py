@@ -12,6 +12,7 @@ a fold's fit needs only those of the other folds, and its error only its own.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -19,7 +20,15 @@ import numpy.typing as npt
 
 from icsa.errors import ConvergenceError, InputError
 from icsa.matrices import Matrix, Vector, as_matrix
-from icsa.utility.lasso_kernels import fold_equations, follow_path, squared_errors
+from icsa.utility.lasso_kernels import (
+    add_fold_products,
+    fold_equations,
+    follow_path,
+    path_errors,
+    settled,
+    squared_errors,
+    standardize,
+)
 
 __all__ = [
     "Convention",
@@ -38,8 +47,8 @@ _NO_CORRELATION = 1e-13
 _NUDGES = (0.0, 1e-12, 1e-10, 1e-8)
 _GOLDEN = 0.6180339887498949
 
-# Where glmnet ends its path: see `stop_early`.
-_MOST_EXPLAINED, _LEAST_GAIN, _FEWEST_LAMBDAS = 0.999, 1e-5, 5
+# Where glmnet ends its path (see `stop_early`): most explained, least gain, fewest lambdas.
+_SETTLED = 0.999, 1e-5, 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,9 +160,9 @@ def lasso_path(x: object, y: object, *, n_lambdas: int = 100, ratio: float = 1e-
     (array([0.  , 1.8 , 1.98]), array([5., 5., 5.]))
     """
     data = _standardized(x, y)
-    gram, moments = _normal_equations(data.variables @ data.variables.T)
+    gram, moments = _normal_equations(data.rows.T @ data.rows)
     lambdas = _lambdas(moments, n_lambdas, ratio)
-    coefficients = _follow(gram, moments, lambdas) * data.units
+    coefficients = _follow(gram, moments, lambdas).T * data.units
     return LassoPath(lambdas * data.spread, coefficients, data.intercept(coefficients))
 
 
@@ -211,18 +220,18 @@ def cross_validated_lasso(
         known = ", ".join(get_args(Convention))
         raise InputError(f"No convention {convention!r} of cross-validation. Known: {known}.")
     data = _standardized(x, y)
-    products = _fold_products(data.variables, _checked_folds(folds, data.variables.shape[1]))
+    products = _fold_products(data.rows, _checked_folds(folds, data.rows.shape[0]))
     total = products.sum(axis=0)
     gram, moments = _normal_equations(total)
     lambdas = _lambdas(moments, n_lambdas, ratio)
     path = _follow(gram, moments, lambdas)
     if stop_early:
-        lambdas = lambdas[: _settled(path, gram, moments)]
+        lambdas = lambdas[: settled(path, lambdas, moments, *_SETTLED)]
     errors = _fold_errors(products, total, lambdas, rescale=convention == "glmnet")
-    weights = products[:, -1, -1] if convention == "glmnet" else None
-    cv_errors = np.average(errors, axis=0, weights=weights)
+    sizes = products[:, -1, -1] if convention == "glmnet" else np.ones(errors.shape[0])
+    cv_errors = sizes @ errors / sizes.sum()
     best = int(cv_errors.argmin())
-    coefficients = path[best] * data.units
+    coefficients = path[:, best] * data.units
     return LassoFit(
         coefficients=coefficients,
         intercept=float(data.intercept(coefficients)),
@@ -235,9 +244,9 @@ def cross_validated_lasso(
 
 @dataclass(frozen=True, eq=False)
 class _Standardized:
-    """Predictors and response (mean 0, variance 1) and 1, a row each; and the way back."""
+    """Rows of predictors and response (mean 0, variance 1) and a 1; and the way back."""
 
-    variables: Matrix
+    rows: Matrix
     location: Vector
     centre: float
     spread: float
@@ -251,27 +260,19 @@ class _Standardized:
 def _standardized(x: object, y: object) -> _Standardized:
     matrix = as_matrix(x, minimum_rows=2)
     n, p = matrix.shape
-    variables = np.ones((p + 2, n))
-    variables[:p] = matrix.T
-    variables[p] = _response(y, n)
-    deviations = variables[:-1]
-    first = deviations[:, 0].copy()
-    with np.errstate(over="ignore", invalid="ignore"):  # found below
-        # From the first row, a constant column becomes exactly 0 and has exactly the variance 0.
-        deviations -= first[:, None]
-        mean = deviations.mean(axis=1)
-        deviations -= mean[:, None]
-        scale = np.sqrt(np.einsum("ij,ij->i", deviations, deviations) / n)
+    rows = np.ones((n, p + 2))
+    rows[:, :p] = matrix
+    rows[:, p] = _response(y, n)
+    location, scale = np.empty(p + 1), np.empty(p + 1)
+    standardize(rows, location, scale)
     if not np.isfinite(scale).all():
         raise InputError(
             "The squares of a column's or the response's deviations are too large for floating "
             "point (about 1e308). Use larger units."
         )
     scale[scale == 0.0] = 1.0
-    deviations /= scale[:, None]
-    location = first + mean
     return _Standardized(
-        variables=variables,
+        rows=rows,
         location=location[:p],
         centre=float(location[p]),
         spread=float(scale[p]),
@@ -328,16 +329,10 @@ def _lambdas(moments: Vector, n_lambdas: int, ratio: float) -> Vector:
     return np.asarray(largest * ratio ** (np.arange(n_lambdas) / (n_lambdas - 1)))
 
 
-def _fold_products(variables: Matrix, folds: npt.NDArray[np.int64]) -> Matrix:
-    """Return the variables' cross-products in each fold, of shape (folds, variables, variables)."""
-    sizes = np.bincount(folds)
-    ordered = variables[:, np.argsort(folds, kind="stable")]
-    products = np.empty((sizes.size, variables.shape[0], variables.shape[0]))
-    stop = 0
-    for fold, size in enumerate(sizes.tolist()):
-        start, stop = stop, stop + size
-        block = ordered[:, start:stop]
-        np.matmul(block, block.T, out=products[fold])
+def _fold_products(rows: Matrix, folds: npt.NDArray[np.int64]) -> Matrix:
+    """Return the columns' cross-products in each fold, of shape (folds, columns, columns)."""
+    products = np.zeros((int(folds.max()) + 1, rows.shape[1], rows.shape[1]))
+    add_fold_products(rows, folds, products)
     return products
 
 
@@ -348,30 +343,21 @@ def _normal_equations(products: Matrix) -> tuple[Matrix, Vector]:
 
 
 def _follow(gram: Matrix, moments: Vector, lambdas: Vector) -> Matrix:
-    """Return the lasso at each of the falling lambdas, a row each."""
+    """Return the lasso at each of the falling lambdas, a column each."""
     n_lambdas, p = lambdas.size, moments.size
     if lambdas[0] == 0.0:
-        return np.zeros((n_lambdas, p))
+        return np.zeros((p, n_lambdas))
     for nudge in _NUDGES:
         moved = moments
         if nudge:  # multiples of the golden section, modulo 1, are never very close to each other
             moved = moments * (1.0 - nudge * np.modf(np.arange(1, p + 1) * _GOLDEN)[0])
-        coefficients = np.zeros((n_lambdas, p))
+        coefficients = np.zeros((p, n_lambdas))
         if follow_path(gram, moved, lambdas, _most_knots(p), coefficients) == n_lambdas:
             return coefficients
     raise ConvergenceError(
         f"The lasso's path has more than {_most_knots(p)} knots for {p} column(s). "
         "Leave out columns that others determine, or choose a larger ratio."
     )
-
-
-def _settled(path: Matrix, gram: Matrix, moments: Vector) -> int:
-    """Return how many lambdas there are until little more is explained."""
-    explained = 2.0 * path @ moments - np.einsum("kj,jl,kl->k", path, gram, path)
-    gains = np.diff(explained, prepend=-np.inf)
-    enough = (explained > _MOST_EXPLAINED) | (gains < _LEAST_GAIN * explained)
-    enough[: _FEWEST_LAMBDAS - 1] = False
-    return int(np.argmax(enough)) + 1 if enough.any() else explained.size
 
 
 def _most_knots(n_columns: int) -> int:
@@ -381,10 +367,15 @@ def _most_knots(n_columns: int) -> int:
 
 def _fold_errors(products: Matrix, total: Matrix, lambdas: Vector, *, rescale: bool) -> Matrix:
     """Return the mean squared errors in each fold (row) of the others' fit at each lambda."""
-    p = total.shape[0] - 2
-    gram, moments, around = np.empty((p, p)), np.empty(p), np.empty((p + 1, p + 1))
-    errors = np.empty((products.shape[0], lambdas.size))
-    for own, fold_errors in zip(products, errors, strict=True):
-        fold_equations(total, own, rescale, gram, moments, around)
-        squared_errors(_follow(gram, moments, lambdas), around, fold_errors)
+    p, n_folds = total.shape[0] - 2, products.shape[0]
+    errors = np.zeros((n_folds, lambdas.size))
+    if lambdas[0] == 0.0:  # nothing correlates with the response: every fit is 0
+        lambdas = np.full_like(lambdas, np.inf)
+    follow = partial(path_errors, total, products)
+    done = 0
+    while (done := follow(done, lambdas, rescale, _most_knots(p), errors)) < n_folds:
+        gram, moments, around = np.empty((p, p)), np.empty(p), np.empty((p + 1, p + 1))
+        fold_equations(total, products[done], rescale, gram, moments, around)
+        squared_errors(_follow(gram, moments, lambdas), around, errors[done])
+        done += 1
     return errors

@@ -16,11 +16,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from icsa.compilation import kernel, summing_kernel
+from icsa.compilation import kernel
 from icsa.matrices import Matrix, Vector
 
 __all__ = [
     "DEPENDENT",
+    "add_fold_products",
     "back_substitute",
     "drop",
     "emit",
@@ -30,7 +31,10 @@ __all__ = [
     "join",
     "next_join",
     "next_knot",
+    "path_errors",
+    "settled",
     "squared_errors",
+    "standardize",
 ]
 
 # Of a column's variance, what the active columns must leave unexplained for it to be able to join.
@@ -49,32 +53,32 @@ def extend_factor(
 ) -> bool:
     """Set the rows first..count-1 of the Cholesky factor of the active columns' Gram matrix.
 
-    Row i of `lower` has the factor's row in its first p places, then the two right-hand sides
-    (`sides`: c and the signs, by column) solved forward. Return whether the last column is
-    independent of those before it.
+    `lower` has a row for each active column: the factor's row in the first p places, with the
+    reciprocal of the pivot on the diagonal and, right of it, the factor's column; then the two
+    right-hand sides (`sides`: c and the signs, by column) solved forward. Return whether the last
+    column is independent of those before it.
     """
     p = gram.shape[0]
     independent = True
     for i in range(first, count):
         column, row = active[i], lower[i]
         source = gram[column]
-        row[p], row[p + 1] = sides[0, column], sides[1, column]
-        pivot = source[column]
+        for j in range(i):
+            row[j] = source[active[j]]
+        pivot, c, sign = source[column], sides[0, column], sides[1, column]
         for j in range(i):
             other = lower[j]
-            value = source[active[j]]
-            for k in range(j):
-                value -= row[k] * other[k]
-            value /= other[j]
-            row[j] = value
+            value = row[j] * other[j]
+            for k in range(j + 1, i):
+                row[k] -= value * other[k]
+            row[j] = other[i] = value
             pivot -= value * value
-            row[p] -= value * other[p]
-            row[p + 1] -= value * other[p + 1]
+            c -= value * other[p]
+            sign -= value * other[p + 1]
         least = DEPENDENT * source[column]
         independent = pivot > least
-        row[i] = np.sqrt(max(pivot, least))
-        row[p] /= row[i]
-        row[p + 1] /= row[i]
+        row[i] = 1.0 / np.sqrt(max(pivot, least))
+        row[p], row[p + 1] = c * row[i], sign * row[i]
     return independent
 
 
@@ -86,12 +90,11 @@ def back_substitute(lower: Matrix, count: int, u: Vector, d: Vector) -> None:
         u[i], d[i] = lower[i, p], lower[i, p + 1]
     for i in range(count - 1, -1, -1):
         row = lower[i]
-        u[i] /= row[i]
-        d[i] /= row[i]
-        u_i, d_i = u[i], d[i]
+        u_i, d_i = u[i] * row[i], d[i] * row[i]
         for j in range(i):
             u[j] -= row[j] * u_i
             d[j] -= row[j] * d_i
+        u[i], d[i] = u_i, d_i
 
 
 @kernel
@@ -103,8 +106,15 @@ def next_join(
     a, w = lines[0], lines[1]
     for j in range(p):
         a[j], w[j] = 0.0, c[j]
-    for i in range(count):
+    for half in range(count // 2):  # two at a time: half the way to memory and back
+        i = 2 * half
         row, u_i, d_i = gram[active[i]], u[i], d[i]
+        other, u_o, d_o = gram[active[i + 1]], u[i + 1], d[i + 1]
+        for j in range(p):
+            w[j] = w[j] - u_i * row[j] - u_o * other[j]
+            a[j] = a[j] + d_i * row[j] + d_o * other[j]
+    if count % 2:
+        row, u_i, d_i = gram[active[count - 1]], u[count - 1], d[count - 1]
         for j in range(p):
             w[j] -= u_i * row[j]
             a[j] += d_i * row[j]
@@ -189,24 +199,26 @@ def emit(
     d: Vector,
     coefficients: Matrix,
 ) -> int:
-    """Set the rows of all lambdas from the knot upwards that are not done; return how many are."""
-    while done < lambdas.size and lambdas[done] >= knot:
-        row = coefficients[done]
-        for i in range(count):
-            value, column = u[i] - lambdas[done] * d[i], active[i]
-            if value * signs[column] > 0.0:  # else it is 0, but for rounding
-                row[column] = value
-        done += 1
-    return done
+    """Set the columns of all lambdas from the knot upwards not yet done; return how many are."""
+    end = done
+    while end < lambdas.size and lambdas[end] >= knot:
+        end += 1
+    due = lambdas[done:end]
+    for i in range(count):
+        row, sign = coefficients[active[i], done:end], signs[active[i]]
+        for k in range(due.size):
+            value = u[i] - due[k] * d[i]
+            row[k] = value if value * sign > 0.0 else 0.0  # it is 0, but for rounding
+    return end
 
 
 @kernel
 def follow_path(
     gram: Matrix, c: Vector, lambdas: Vector, most_knots: int, coefficients: Matrix
 ) -> int:
-    """Set row l of `coefficients` (zeros) to the lasso at lambdas[l], which fall.
+    """Set column l of `coefficients` (zeros) to the lasso at lambdas[l], which fall.
 
-    Return the number of rows that `most_knots` steps sufficed for.
+    Return the number of columns that `most_knots` steps sufficed for.
     """
     p = c.size
     active, state = np.empty(p, np.int64), np.empty(p, np.int64)
@@ -263,19 +275,136 @@ def fold_equations(
             around[j, k] = (own[j, k] / n_own - own_mean[j] * own_mean[k] + away) * units
 
 
-@summing_kernel
+@kernel
 def squared_errors(coefficients: Matrix, products: Matrix, errors: Vector) -> None:
-    """Set errors[l] to the mean of (y - x'b)^2, b row l, from mean products of (x, y)."""
-    p = coefficients.shape[1]
-    response = products[p]
-    for row in range(errors.size):
-        b = coefficients[row]
-        half = 0.5 * response[p]
+    """Set errors[l] to the mean of (y - x'b)^2, b column l, from mean products of (x, y)."""
+    p, size = coefficients.shape
+    values = np.empty(size)
+    for k in range(size):
+        errors[k] = products[p, p]
+    for j in range(p):
+        first = 0
+        while first < size and coefficients[j, first] == 0.0:
+            first += 1
+        # Parts, counted from 0: loops over indices that might be negative are not done in lanes.
+        b, value, error = coefficients[j, first:], values[first:], errors[first:]
+        source = products[j]
+        own, with_response = source[j], 2.0 * source[p]
+        for k in range(b.size):
+            value[k] = own * b[k] - with_response
+        for i in range(j):
+            twice, other = 2.0 * source[i], coefficients[i, first:]
+            for k in range(b.size):
+                value[k] += twice * other[k]
+        for k in range(b.size):
+            error[k] += b[k] * value[k]
+    for k in range(size):
+        errors[k] = max(errors[k], 0.0)
+
+
+@kernel
+def path_errors(
+    total: Matrix,
+    products: Matrix,
+    first: int,
+    lambdas: Vector,
+    rescale: bool,
+    most_knots: int,
+    errors: Matrix,
+) -> int:
+    """Set errors[k], from fold `first` on, to those of the fit to the other folds at each lambda.
+
+    Return the first fold whose path has more knots than `most_knots`, or the number of folds.
+    """
+    p = total.shape[0] - 2
+    gram, moments, around = np.empty((p, p)), np.empty(p), np.empty((p + 1, p + 1))
+    coefficients = np.empty((p, lambdas.size))
+    for fold in range(first, products.shape[0]):
+        fold_equations(total, products[fold], rescale, gram, moments, around)
+        coefficients[:] = 0.0
+        if follow_path(gram, moments, lambdas, most_knots, coefficients) < lambdas.size:
+            return fold
+        squared_errors(coefficients, around, errors[fold])
+    return len(products)
+
+
+@kernel
+def standardize(rows: Matrix, location: Vector, scale: Vector) -> None:
+    """Give the columns of `rows` but the last the mean 0 and variance 1; set what these were.
+
+    A constant column becomes exactly 0 and has exactly the scale 0.
+    """
+    n, p = rows.shape[0], rows.shape[1] - 1
+    first, squares = rows[0].copy(), np.zeros(p)
+    location[:] = 0.0
+    for i in range(n):
+        row = rows[i]
         for j in range(p):
-            if b[j] != 0.0:
-                source = products[j]
-                value = 0.5 * b[j] * source[j] - response[j]
-                for k in range(j):
-                    value += source[k] * b[k]
-                half += b[j] * value
-        errors[row] = 2.0 * half if half > 0.0 else 0.0
+            row[j] -= first[j]
+            location[j] += row[j]
+    for j in range(p):
+        location[j] /= n
+    for i in range(n):
+        row = rows[i]
+        for j in range(p):
+            row[j] -= location[j]
+            squares[j] += row[j] * row[j]
+    for j in range(p):
+        location[j] += first[j]
+        scale[j] = np.sqrt(squares[j] / n)
+        squares[j] = 1.0 / scale[j] if scale[j] > 0.0 else 1.0
+    for i in range(n):
+        row = rows[i]
+        for j in range(p):
+            row[j] *= squares[j]
+
+
+@kernel
+def add_fold_products(rows: Matrix, folds: _Places, products: Matrix) -> None:
+    """Add the cross-products of each row's cells to its fold's matrix in `products`.
+
+    Four rows of a fold go in at a time: a quarter of the way to memory and back.
+    """
+    n, q = rows.shape
+    waiting, n_waiting = np.empty((products.shape[0], 4), np.int64), np.zeros(products.shape[0])
+    for i in range(n):
+        fold = folds[i]
+        place = int(n_waiting[fold])
+        waiting[fold, place] = i
+        n_waiting[fold] = (place + 1) % 4
+        if place == 3:
+            a, b = rows[waiting[fold, 0]], rows[waiting[fold, 1]]
+            c, d = rows[waiting[fold, 2]], rows[waiting[fold, 3]]
+            for j in range(q):
+                target = products[fold, j]
+                a_j, b_j, c_j, d_j = a[j], b[j], c[j], d[j]
+                for k in range(q):
+                    target[k] += a_j * a[k] + b_j * b[k] + c_j * c[k] + d_j * d[k]
+    for fold in range(products.shape[0]):
+        for place in range(int(n_waiting[fold])):
+            row = rows[waiting[fold, place]]
+            for j in range(q):
+                for k in range(q):
+                    products[fold, j, k] += row[j] * row[k]
+
+
+@kernel
+def settled(
+    coefficients: Matrix, lambdas: Vector, moments: Vector, most: float, least: float, fewest: int
+) -> int:
+    """Return after how many lambdas the path has settled, or the number of all.
+
+    It has when it explains more than `most` of the variance, or when a lambda, from number `fewest`
+    on, adds less than `least` of what is explained. What b explains is 2 b'c - b'Gb, and on the
+    path b'(c - Gb) = lambda |b|_1.
+    """
+    explained = np.zeros(lambdas.size)
+    for j in range(moments.size):
+        b, c = coefficients[j], moments[j]
+        for k in range(lambdas.size):
+            explained[k] += c * b[k] + lambdas[k] * abs(b[k])
+    for k in range(fewest - 1, lambdas.size):
+        gain = explained[k] - explained[k - 1]
+        if explained[k] > most or gain < least * explained[k]:
+            return k + 1
+    return lambdas.size
