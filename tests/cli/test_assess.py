@@ -107,6 +107,35 @@ def test_outliers_models_and_policy(
     assert "(row 150)" in capsys.readouterr().out
 
 
+def test_analyses_and_another_release_are_printed_and_written(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [tmp_path / name for name in ("in.json", "out.json")]
+    arguments = [
+        *("assess", "people.csv", "one_name.csv", "--against", "people.csv"),
+        *("--classify", "sex", "--classify", "ward", "--clusters", "2", "--select", "pressure"),
+        *("--json", str(paths[0]), "--public-json", str(paths[1])),
+    ]
+    assert run(folder, *arguments) == 0
+    shown = capsys.readouterr().out
+    for words in ("Predicting sex: ", "Predicting ward: ", "2 groups: ", "Lasso for pressure: "):
+        assert f"analysis: {words}" in shown
+    assert "RPE as defined" in shown
+    assert "Above 1 favours this release" in shown
+    internal, public = (json.loads(path.read_text(encoding="utf-8")) for path in paths)
+    assert (internal["edition"], public["edition"]) == ("internal", "public")
+    assert "people" not in public
+    assert public["utility"]["efficiency"]["other"]["verdict"] == "do not release"
+    assert run(folder, *arguments) == 2
+    assert "--force" in capsys.readouterr().err
+    same = ["assess", "people.csv", "one_name.csv", "--json", str(tmp_path / "a")]
+    assert run(folder, *same, "--public-json", str(tmp_path / "a")) == 2
+    assert "--json and --public-json are the same file" in capsys.readouterr().err
+    target = ["--against", "copy.csv", "--public-json", str(folder / "copy.csv"), "--force"]
+    assert run(folder, "assess", "original.csv", "fresh.csv", *target) == 2
+    assert "is an input" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -116,6 +145,11 @@ def test_outliers_models_and_policy(
         (["original.csv", "fresh.csv", "--model", "a ~ q"], "q"),
         (["original.csv", "fresh.csv", "--policy", "no.toml"], "no.toml"),
         (["original.csv", "fresh.csv", "--redraws", "-1"], "--redraws"),
+        (["original.csv", "fresh.csv", "--clusters", "1"], "--clusters"),
+        (["people.csv", "one_name.csv", "--classify", "sx"], "Did you mean 'sex'"),
+        (["people.csv", "one_name.csv", "--classify", "age"], "'age' is numeric"),
+        (["people.csv", "one_name.csv", "--select", "ward"], "numeric or has two levels"),
+        (["original.csv", "fresh.csv", "--against", "nothing.csv"], "nothing.csv"),
     ],
 )
 def test_bad_input_is_exit_code_2(
@@ -131,6 +165,7 @@ def test_the_printed_policy_is_one_that_can_be_read(
     assert cli.run(["policy"]) == 0
     text = capsys.readouterr().out
     assert text.startswith("# Policy of icsa")
+    assert "[identifier_share]\nvalue = 0.1\n" in text
     path = tmp_path / "policy.toml"
     path.write_text(text, encoding="utf-8")
     assert run(folder, "assess", "original.csv", "fresh.csv", "--policy", str(path)) == 0

@@ -93,6 +93,11 @@ def test_harmful_releases_by_kind() -> None:
     assert blocks in ("look again", "do not release")
 
 
+def test_a_copy_in_other_units_is_a_copy_where_nobody_stands_out_much() -> None:
+    x = np.random.default_rng(1).normal(size=(200, 5))
+    assert words_of(x, 3.0 * x + 10.0) == ["do not release"]
+
+
 def test_one_copied_person_is_named_and_alone() -> None:
     rng = np.random.default_rng(13)
     x = rng.normal(size=(200, 5))
@@ -155,6 +160,10 @@ def test_large_tables_are_tested_on_a_part() -> None:
     assert apart.right
     assert copied.n_people == 100
     assert copied.n_rows < 20_500
+    # what is counted in a part stands for the whole
+    assert copied.measures["verbatim_rows"].value == 20_500
+    assert apart.measures["verbatim_rows"].value == 0
+    assert copied.measures["attack_success"].value == 1.0
 
 
 @pytest.mark.parametrize(("scatters", "likely"), [(("identity", "cov"), True), (None, False)])

@@ -317,10 +317,73 @@ def _utility(rng: random.Random, names: list[str], internal: bool) -> dict[str, 
         if internal
         else None,
         "models": _models(),
-        "tasks": [
-            _measure("accuracy learnt from the release", 0.812, low=0.78, high=0.84, n=250),
-            _measure("adjusted Rand index", None, reason="one cluster only"),
+        "tasks": _tasks(names),
+        "efficiency": _efficiency(names),
+    }
+
+
+def _tasks(names: list[str]) -> dict[str, Any]:
+    accuracy = _measure("accuracy", 0.812, low=0.78, high=0.84, n=250)
+    area = _measure("area under the curve", 0.871, n=250)
+    learnt = [
+        {"name": name, "original": of, "released": of, "loss": 0.0123, "chance": 0.0456}
+        for name, of in (("accuracy", accuracy), ("auc", area))
+    ]
+    found = {"target": names[0], "model": "forest", "n_test": 250, "guessing": 0.523}
+    values = {
+        "recall": _measure("recall", 0.667, definition="recall") | {"chance": 0.712},
+        "fpr": _measure("false positive rate", None, reason="the reference selects every variable")
+        | {"chance": None},
+    }
+    return {
+        "classification": [
+            {**found, "rows": learnt, "reason": None},
+            {**found, "rows": [], "target": names[-1], "reason": "it was not released"},
         ],
+        "clustering": {
+            "clusters": 3,
+            "agreement": _measure("adjusted Rand index", None, reason="one cluster only"),
+            "of_a_sample": _measure("adjusted Rand index", 0.912, low=0.861, high=0.973, n=10),
+        },
+        "selection": [
+            {
+                "response": names[0],
+                "n": [900, 890],
+                "n_incomplete": [100, 100],
+                "left_out": names[-1:],
+                "variables": [
+                    {"name": name, "original": j % 2 == 0, "released": j % 3 == 0}
+                    for j, name in enumerate(names)
+                ],
+                "measures": values,
+                "reason": None,
+            },
+            {
+                "response": names[-1],
+                "n": [0, 0],
+                "n_incomplete": [0, 0],
+                "left_out": [],
+                "variables": [],
+                "measures": {},
+                "reason": "the response does not vary",
+            },
+        ],
+    }
+
+
+def _efficiency(names: list[str]) -> dict[str, Any]:
+    ratio = _measure("efficiency ratio", 1.234, n=2, definition="efficiency")
+    none = _measure("efficiency ratio", None, reason="the release loses nothing")
+    return {
+        "other": {"verdict": "look again", "rows": 980, "notes": [f"Only here: {names[0]}."]},
+        "ore": {"is": "ore_scaled", "released": ratio, "other": ratio},
+        "lines": [
+            {"loss": "mean distance", "released": 0.021, "other": 0.034}
+            | dict.fromkeys(("defined", "printed"), ratio),
+            {"loss": f"1 − recall, {names[-1]}", "released": 0, "other": None}
+            | dict.fromkeys(("defined", "printed"), none),
+        ],
+        "no_interval": "there is one release of each",
     }
 
 

@@ -364,3 +364,41 @@ def test_a_file_is_replaced_only_when_asked(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 1
     with pytest.raises(InputError, match="There is no folder"):
         write_assessment_report(fake_assessment(), tmp_path / "none" / "report.html")
+
+
+def test_tasks_are_shown_beside_their_yardsticks() -> None:
+    made = fake_assessment(columns=7)
+    parsed = Page(assessment_html(made))
+    terms = {
+        dt["text"]: dd["text"] for dt, dd in zip(parsed.all("dt"), parsed.all("dd"), strict=True)
+    }
+    assert terms["on both"] == "age, smoker"
+    assert terms["on the original only"] == "blood pressure, 体重"
+    assert terms["on the release only"] == "Körpergröße"
+    rows = [row["text"] for row in parsed.all("tr")]
+    assert "recall0.6670.712lower is safer" in rows
+    assert any(row.startswith("accuracy0.5230.812 (0.780 to 0.840)") for row in rows)
+    assert "mean distance0.02100.03401.23 (this)1.23 (this)" in rows
+    assert any(row.startswith("1 − recall, smoker0–not estimable") for row in rows)
+
+
+def test_a_worse_and_a_better_prediction_are_told_apart() -> None:
+    made = fake_assessment()
+    accuracy, area = made["utility"]["tasks"]["classification"][0]["rows"]
+    made["utility"]["tasks"]["classification"][0]["rows"] = [
+        accuracy | {"loss": 0.2},
+        area | {"loss": -0.2},
+    ]
+    words = [cell["text"] for cell in Page(assessment_html(made)).all("td")]
+    assert "worse" in words
+    assert "better" in words
+
+
+def test_changes_of_pairs_are_coloured_by_their_own_limits() -> None:
+    made = fake_assessment(columns=2)
+    pairs = made["utility"]["pairs"]
+    pairs["difference"] = [[None, 0.4], [0.4, None]]
+    pairs["limit"] = [[None, 0.5], [0.5, None]]
+    assert 'class="heat same"' in assessment_html(made)
+    pairs["limit"] = [[None, 0.05], [0.05, None]]
+    assert 'class="heat u3"' in assessment_html(made)

@@ -105,6 +105,9 @@ def test_a_broken_pair_is_named() -> None:
     assert worst[0].difference.measure.value == pytest.approx(
         worst[0].released - worst[0].original, abs=1e-12
     )
+    limits = found.matrix("limit")
+    np.testing.assert_array_equal(limits, limits.T)
+    assert 0.0 < limits[0, 2] < abs(found.matrix()[0, 2])
     heat = found.matrix("difference", "spearman")
     np.testing.assert_array_equal(heat, heat.T)
     assert np.isnan(np.diag(heat)).all()
@@ -118,7 +121,7 @@ def test_a_copy_changes_nothing_even_when_sampled() -> None:
     found = compare_pairs(columns_of(a, a), max_rows=100)
     assert found.n_original == 100
     assert {pair.difference.measure.value for pair in found.pairs} == {0.0}
-    assert found.share_beyond_chance == 0.0
+    assert not any(pair.difference.beyond_chance for pair in found.pairs)
 
 
 def test_the_yardstick_is_the_spread_between_samples() -> None:

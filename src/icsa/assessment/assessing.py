@@ -8,12 +8,13 @@ from dataclasses import replace
 from importlib import metadata
 from typing import Any
 
+from icsa.assessment.asked import Asked, check_asked
 from icsa.assessment.comparing import Comparison, match_tables
+from icsa.assessment.efficiency import compare_efficiency
 from icsa.assessment.measure_words import MEASURES
 from icsa.assessment.outliers import read_outliers
-from icsa.assessment.records import Assessment
+from icsa.assessment.records import Assessment, Ends
 from icsa.assessment.redrawing import Before, how_before
-from icsa.assessment.scale_ends import ends_of_measures
 from icsa.assessment.usefulness import measure_usefulness
 from icsa.errors import InputError
 from icsa.inspection import guess_schema
@@ -23,14 +24,11 @@ from icsa.privacy.verdict import Word
 from icsa.release import Plan, Release
 from icsa.schema import Schema
 from icsa.tables import Table, from_frame
-from icsa.threads import threads_for
 from icsa.utility.models import Analysis
 
 __all__ = ["assess", "making_of"]
 
 _WORDS: tuple[Word, ...] = ("release", "look again", "do not release")
-# From this share of released cells on, single matches of names and numbers are no coincidence.
-_IDENTIFIED_SHARE = 0.1
 
 
 def assess(
@@ -42,6 +40,10 @@ def assess(
     policy: Policy | None = None,
     models: Sequence[str] = (),
     utility: Mapping[str, Analysis] | None = None,
+    classify: Sequence[str] = (),
+    clusters: int | None = None,
+    select: Sequence[str] = (),
+    against: Any = None,
     redraws: int = 0,
     plan: Plan | None = None,
     making: Mapping[str, Any] | Release | None = None,
@@ -65,6 +67,16 @@ def assess(
         Regressions to fit to both tables, such as ``"bp ~ age + sex"``.
     utility : mapping of str to callable, optional
         Other analyses: from a polars frame to named pairs of estimate and standard error.
+    classify : sequence of str
+        Categories or binary columns to predict from all others, learnt from the release and from
+        the original, tried on original rows that the latter has not seen.
+    clusters : int, optional
+        Number of groups that k-means is to find in both tables.
+    select : sequence of str
+        Numeric or binary responses: which other columns does the lasso select for them in both?
+    against : optional
+        Another release of the same original. It is assessed too, for the same people, and the
+        relative privacy efficiency of `released` against it is given for every loss of utility.
     redraws : int
         How many fresh releases the risk before any key is found from; 0 takes what suits the size.
         Needs `plan`.
@@ -92,38 +104,28 @@ def assess(
     before, after = _table(original), _table(released)
     declared = _declared(schema, before)
     rows, marker = read_outliers(outliers, before)
-    comparison = match_tables(before, after, declared, leave_out=[marker] if marker else [])
-    found = _before(comparison, plan, declared, redraws)
-    told("looking for people in the release", 0.1)
-    features = comparison.features
-    privacy = assess_privacy(
-        features,
-        outliers=rows,
-        coordinates=found.coordinates,
-        redraw=_telling(found.redraw, found.n_redraws, told),
-        n_redraws=max(1, found.n_redraws),
-        policy=policy,
+    leave_out = [marker] if marker else []
+    comparison = match_tables(before, after, declared, leave_out=leave_out)
+    rival = None
+    if against is not None:
+        rival = match_tables(before, _table(against), declared, leave_out=leave_out)
+    asked = Asked(
+        models=tuple(models),
+        analyses=dict(utility or {}),
+        classify=tuple(classify),
+        clusters=clusters,
+        select=tuple(select),
     )
-    told("scoring the two ends of the scale", 0.5)
-    threads = threads_for(features.original.numbers.size, None)
-    ends = ends_of_measures(features, privacy.standing_out.rows, threads=threads)
-    useful = measure_usefulness(comparison, models=models, analyses=utility, progress=told)
-    made = making_of(making) if isinstance(making, Release) else making
-    reasons = _reasons(privacy, comparison, made)
-    notes = (*comparison.notes, *([found.note] if found.note else []))
-    if privacy.standing_out.note:
-        notes = (*notes, privacy.standing_out.note)
-    return Assessment(
-        verdict=_WORDS[max((_WORDS.index(reason.word) for reason in reasons), default=0)],
-        reasons=reasons,
-        privacy=privacy,
-        measures=_measures(privacy),
-        ends={key: ends.get(MEASURES[key].source, (None, None)) for key in MEASURES},
-        utility=useful,
-        tables=replace(comparison, notes=notes),
-        making=made,
-        versions=_versions(),
-    )
+    check_asked(asked, comparison)
+    known = _before(comparison, plan, declared, redraws)
+    part = told if rival is None else _part_of(told, 0.0)
+    found = _assessed(comparison, rows, known, policy, asked, making, part)
+    if rival is None:
+        return found
+    people = found.privacy.standing_out.rows
+    part = _part_of(told, 0.5, "the other release: ")
+    other = _assessed(rival, people, Before(), policy, asked, None, part)
+    return replace(found, efficiency=compare_efficiency(found, other))
 
 
 def making_of(release: Release) -> dict[str, Any]:
@@ -151,8 +153,55 @@ def making_of(release: Release) -> dict[str, Any]:
     }
 
 
+def _assessed(
+    comparison: Comparison,
+    rows: Any,
+    known: Before,
+    policy: Policy | None,
+    asked: Asked,
+    making: Mapping[str, Any] | Release | None,
+    told: Callable[[str, float], None],
+) -> Assessment:
+    """Return the assessment of one release."""
+    told("looking for people in the release", 0.1)
+    privacy = assess_privacy(
+        comparison.features,
+        outliers=rows,
+        coordinates=known.coordinates,
+        redraw=_telling(known.redraw, known.n_redraws, told),
+        n_redraws=max(1, known.n_redraws),
+        policy=policy,
+    )
+    useful = measure_usefulness(comparison, asked, progress=told)
+    made = making_of(making) if isinstance(making, Release) else making
+    reasons = _reasons(privacy, comparison, made)
+    notes = (*comparison.notes, known.note, privacy.standing_out.note)
+    return Assessment(
+        verdict=_WORDS[max((_WORDS.index(reason.word) for reason in reasons), default=0)],
+        reasons=reasons,
+        privacy=privacy,
+        measures=_measures(privacy),
+        ends=_ends(privacy),
+        utility=useful,
+        tables=replace(comparison, notes=tuple(_sentence(note) for note in notes if note)),
+        making=made,
+        versions=_versions(),
+    )
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+
+
 def _silent(_stage: str, _share: float) -> None:
     pass
+
+
+def _part_of(
+    told: Callable[[str, float], None], start: float, prefix: str = ""
+) -> Callable[[str, float], None]:
+    """Return how one of two assessments tells its progress."""
+    return lambda stage, share: told(f"{prefix}{stage}", start + 0.5 * share)
 
 
 def _table(table: Any) -> Table:
@@ -208,17 +257,7 @@ def _reasons(
                 "without a seed",
             )
         )
-    rows = comparison.released.frame.height
-    for name, count in comparison.as_they_are.items():
-        stop = count >= _IDENTIFIED_SHARE * rows
-        reasons.append(
-            Reason(
-                "do not release" if stop else "look again",
-                "identifiers",
-                f"{name!r} was released as it is: {count} of {rows} released rows have a value "
-                "that only one original row has",
-            )
-        )
+    reasons += _identifiers(comparison, privacy.policy)
     if not privacy.trusted:
         reasons.append(
             Reason("look again", "self-test", f"The assessment is {privacy.why_not_trusted}")
@@ -241,21 +280,38 @@ def _reasons(
     return tuple(sorted(reasons, key=lambda reason: -_WORDS.index(reason.word)))
 
 
+def _identifiers(comparison: Comparison, policy: Policy) -> list[Reason]:
+    """Return what speaks against names, texts and the like that came through."""
+    rows = comparison.released.frame.height
+    most = policy.identifier_share.value * rows
+    return [
+        Reason(
+            "do not release" if count >= most else "look again",
+            "identifiers",
+            f"{name!r} was released as it is: {count} of {rows} released rows have a value that "
+            "only one original row has",
+        )
+        for name, count in comparison.as_they_are.items()
+    ]
+
+
 def _measures(privacy: PrivacyAssessment) -> dict[str, Measure]:
-    """Return the measures by their names in files, with those of the worst person."""
-    people = privacy.people
-    nobody = NotEstimable("nobody stands out")
-    all_measures = {
-        **privacy.measures,
-        "smallest_chance": Measure.of(
-            min((person.corrected_chance for person in people), default=nobody),
-            name="smallest P",
-            direction="higher is safer",
-            n=len(people),
-        ),
-        "expected_replicas": _largest_lambda(privacy),
+    """Return the measures by their names in files, with Lambda of the worst person."""
+    every = {**privacy.measures, "expected_replicas": _largest_lambda(privacy)}
+    return {key: every[words.source] for key, words in MEASURES.items()}
+
+
+def _ends(privacy: PrivacyAssessment) -> Ends:
+    """Return what the measures say of both ends of the scale, by their names in files."""
+    copied, apart = (end.measures for end in privacy.ends)
+
+    def value(measures: Mapping[str, Measure], name: str) -> float | None:
+        return measures[name].value if name in measures else None
+
+    return {
+        key: (value(copied, words.source), value(apart, words.source))
+        for key, words in MEASURES.items()
     }
-    return {key: all_measures[words.source] for key, words in MEASURES.items()}
 
 
 def _largest_lambda(privacy: PrivacyAssessment) -> Measure:

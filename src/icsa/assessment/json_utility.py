@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from icsa.assessment.asked import Failed
 from icsa.assessment.coding import CodedColumn
+from icsa.assessment.json_tasks import efficiency_dict, tasks_dict
 from icsa.assessment.json_values import DIGITS, measure_dict, rounded, tidy
 from icsa.assessment.records import Assessment
-from icsa.assessment.usefulness import Failed, Usefulness
+from icsa.assessment.usefulness import Usefulness
 from icsa.measures import Measure, NotEstimable
 from icsa.utility.chance import SideBySide
 from icsa.utility.estimates import AnalysisComparison, Estimated, Outcome
@@ -22,7 +24,7 @@ _WORST_PAIRS = 10
 
 
 def utility_dict(assessment: Assessment, public: bool) -> dict[str, Any]:
-    """Return columns, pairs, the whole table and models; in public without levels and points."""
+    """Return columns, pairs, models, tasks, ...; in public without levels and points."""
     useful = assessment.utility
     columns = zip(assessment.tables.columns, useful.margins, strict=True)
     whole = useful.whole
@@ -41,7 +43,8 @@ def utility_dict(assessment: Assessment, public: bool) -> dict[str, Any]:
         },
         "picture": None if public else _picture(useful),
         "models": [_model(model, public) for model in useful.models],
-        "tasks": [],
+        "tasks": tasks_dict(useful.tasks),
+        "efficiency": efficiency_dict(assessment.efficiency),
     }
 
 
@@ -109,6 +112,7 @@ def _pairs(useful: Usefulness) -> dict[str, Any]:
     return {
         "names": list(pairs.names),
         "difference": pairs.matrix().tolist(),
+        "limit": pairs.matrix("limit").tolist(),
         "chance": float(np.median(expected)) if expected else None,
         "worst": [
             {

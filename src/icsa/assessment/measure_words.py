@@ -100,9 +100,14 @@ MEASURES: Mapping[str, Wording] = MappingProxyType(
         "dcr_median": Wording(
             "dcr_median", "distance to the closest record, median", _DCR, "dcr", ("DCR",)
         ),
-        "dcr_original": Wording("dcr_q05_original", "the original's own, 5%", "a yardstick", "dcr"),
+        "dcr_original": Wording(
+            "dcr_q05_original", "closest record within the original, 5%", "a yardstick", "dcr"
+        ),
         "dcr_median_original": Wording(
-            "dcr_median_original", "the original's own, median", "a yardstick", "dcr"
+            "dcr_median_original",
+            "closest record within the original, median",
+            "a yardstick",
+            "dcr",
         ),
         "nndr": Wording(
             "nndr_q05", "nearest neighbour distance ratio, 5%", _DCR, "nndr", ("NNDR",)
@@ -111,10 +116,13 @@ MEASURES: Mapping[str, Wording] = MappingProxyType(
             "nndr_median", "nearest neighbour distance ratio, median", _DCR, "nndr", ("NNDR",)
         ),
         "nndr_original": Wording(
-            "nndr_q05_original", "the original's own, 5%", "a yardstick", "nndr"
+            "nndr_q05_original", "distance ratio within the original, 5%", "a yardstick", "nndr"
         ),
         "nndr_median_original": Wording(
-            "nndr_median_original", "the original's own, median", "a yardstick", "nndr"
+            "nndr_median_original",
+            "distance ratio within the original, median",
+            "a yardstick",
+            "nndr",
         ),
         "dcr_share": Wording(
             "dcr_share",

@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from icsa.assessment.comparing import Comparison
-from icsa.assessment.scale_ends import Ends
+from icsa.assessment.efficiency import Efficiency
 from icsa.assessment.usefulness import Usefulness
 from icsa.files import write_text_atomically
 from icsa.measures import Measure
 from icsa.privacy import Person, Policy, PrivacyAssessment, Reason
 from icsa.privacy.verdict import Word
 
-__all__ = ["Assessment", "Edition"]
+__all__ = ["Assessment", "Edition", "Ends"]
 
+Ends: TypeAlias = Mapping[str, tuple[float | None, float | None]]
 Edition: TypeAlias = Literal["internal", "public"]
 
 
@@ -44,6 +45,8 @@ class Assessment:
         How the release was made, where that is known.
     versions : mapping of str to str
         Of programs.
+    efficiency : Efficiency, optional
+        Against another release, where one was given.
     """
 
     verdict: Word
@@ -55,6 +58,7 @@ class Assessment:
     tables: Comparison
     making: Mapping[str, Any] | None
     versions: Mapping[str, str]
+    efficiency: Efficiency | None = None
 
     @property
     def people(self) -> tuple[Person, ...]:

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import polars as pl
 
+from icsa.assessment.asked import Asked, Failed, Tasks, run_tasks
 from icsa.assessment.comparing import Comparison
 from icsa.errors import InputError
 from icsa.measures import NotEstimable
 from icsa.utility.distinguish import Distinguishability, distinguishability
 from icsa.utility.estimates import AnalysisComparison
 from icsa.utility.margins import Margin, compare_margins
-from icsa.utility.models import Analysis, fit_models, run_analysis
+from icsa.utility.models import fit_models, run_analysis
 from icsa.utility.pairs import PairComparison, compare_pairs
 from icsa.utility.principal import PrincipalPicture, principal_picture
 
-__all__ = ["Failed", "Usefulness", "measure_usefulness"]
-
-
-@dataclass(frozen=True)
-class Failed:
-    """An analysis that could not be done on this pair of tables, and why."""
-
-    name: str
-    reason: str
+__all__ = ["Usefulness", "measure_usefulness"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -41,6 +34,7 @@ class Usefulness:
     picture : PrincipalPicture or NotEstimable
         Points of people: for an internal report only.
     models : tuple of AnalysisComparison or Failed
+    tasks : Tasks
     """
 
     margins: tuple[Margin, ...]
@@ -48,6 +42,7 @@ class Usefulness:
     whole: Distinguishability
     picture: PrincipalPicture | NotEstimable
     models: tuple[AnalysisComparison | Failed, ...]
+    tasks: Tasks
 
     def __repr__(self) -> str:
         """Show sizes only."""
@@ -55,13 +50,9 @@ class Usefulness:
 
 
 def measure_usefulness(
-    comparison: Comparison,
-    *,
-    models: Sequence[str] = (),
-    analyses: Mapping[str, Analysis] | None = None,
-    progress: Callable[[str, float], None],
+    comparison: Comparison, asked: Asked, *, progress: Callable[[str, float], None]
 ) -> Usefulness:
-    """Return margins, pairs, whole-table measures and models of a comparison."""
+    """Return margins, pairs, whole-table measures and what was asked for of a comparison."""
     columns = comparison.utility_columns
     progress("comparing columns", 0.6)
     margins = compare_margins(columns)
@@ -73,12 +64,18 @@ def measure_usefulness(
     progress("running analyses", 0.9)
     original, released = comparison.original.frame, _in_types_of_the_original(comparison)
     fitted: list[AnalysisComparison | Failed] = []
-    for formula in models:
+    for formula in asked.models:
         fitted.append(_fitted(original, released, formula))
-    for name, analysis in (analyses or {}).items():
+    for name, analysis in asked.analyses.items():
         fitted.append(run_analysis(original, released, analysis, name=name))
+    progress("learning from both tables", 0.95)
     return Usefulness(
-        margins=margins, pairs=pairs, whole=whole, picture=picture, models=tuple(fitted)
+        margins=margins,
+        pairs=pairs,
+        whole=whole,
+        picture=picture,
+        models=tuple(fitted),
+        tasks=run_tasks(asked, comparison),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,9 +23,10 @@ from icsa.cli.arguments import (
     require_free,
     schema_of,
 )
+from icsa.cli.assessment_summary import print_assessment
 
 if TYPE_CHECKING:
-    from icsa.assessment import Assessment
+    from icsa.assessment import Assessment, Edition
     from icsa.release import Plan, Release
     from icsa.schema import Schema
     from icsa.tables import Table
@@ -33,12 +35,6 @@ __all__ = ["assess", "report_on"]
 
 # Seconds of work from which on it is said before how long it will take.
 _LONG = 10.0
-_STYLES = {"release": "bold green", "look again": "bold yellow", "do not release": "bold red"}
-_MEANINGS = {
-    "release": "nothing was found that replicates anyone who stands out; this is no proof",
-    "look again": "something comes nearer to people than chance explains",
-    "do not release": "somebody can be found in the release",
-}
 
 
 def assess(
@@ -61,6 +57,34 @@ def assess(
         list[str] | None,
         typer.Option("--model", metavar="FORMULA", help='Such as "bp ~ age + sex"; repeatable.'),
     ] = None,
+    classify: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--classify",
+            metavar="COLUMN",
+            help="Predict this category, learnt from the release; repeatable.",
+        ),
+    ] = None,
+    clusters: Annotated[
+        int | None,
+        typer.Option("--clusters", metavar="K", min=2, help="Find K groups in both tables."),
+    ] = None,
+    select: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--select",
+            metavar="RESPONSE",
+            help="Which columns matter for this one, by the lasso; repeatable.",
+        ),
+    ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            "--against",
+            metavar="OTHER_RELEASE",
+            help="Another release of ORIGINAL: which gives more privacy for what it loses?",
+        ),
+    ] = None,
     policy: Annotated[
         Path | None,
         typer.Option("--policy", metavar="P.toml", help="Other thresholds; see icsa policy."),
@@ -68,6 +92,10 @@ def assess(
     json: Annotated[
         Path | None,
         typer.Option("--json", metavar="FILE", help="Everything as JSON; CONFIDENTIAL."),
+    ] = None,
+    public_json: Annotated[
+        Path | None,
+        typer.Option("--public-json", metavar="FILE", help="The same, to be handed out."),
     ] = None,
     report: Report = None,
     public_report: PublicReport = None,
@@ -99,13 +127,21 @@ def assess(
     """
     from icsa.assessment import read_policy
 
-    outputs = {"--json": json, "--report": report, "--public-report": public_report}
+    outputs = {
+        "--json": json,
+        "--public-json": public_json,
+        "--report": report,
+        "--public-report": public_report,
+    }
     listed = None if outliers is None or not Path(outliers).is_file() else Path(outliers)
-    require_free(outputs, (original, released, schema, policy, listed), force=force)
+    require_free(outputs, (original, released, against, schema, policy, listed), force=force)
     thresholds = None if policy is None else read_policy(policy)
-    first, second = (
-        read_file(path, separator, decimal, encoding, sheet) for path in (original, released)
-    )
+
+    def read(path: Path) -> Table:
+        return read_file(path, separator, decimal, encoding, sheet)
+
+    first, second = read(original), read(released)
+    other = None if against is None else read(against)
     declared = schema_of(schema, first)
     plan, note = None, ""
     if redraws:
@@ -118,15 +154,15 @@ def assess(
         outliers=outliers,
         policy=thresholds,
         models=tuple(model or ()),
+        classify=tuple(classify or ()),
+        clusters=clusters,
+        select=tuple(select or ()),
+        against=other,
         redraws=redraws,
         plan=plan,
         note=note,
     )
-    if json is not None:
-        assessment.to_json(json)
-    _write_reports(assessment, report, public_report)
-    if not quiet:
-        _print_assessment(assessment, (json, report, public_report))
+    _finish(assessment, outputs, quiet=quiet)
     if gate:
         raise typer.Exit(assessment.gate)
 
@@ -157,9 +193,7 @@ def report_on(
         making=release,
         seconds=seconds,
     )
-    _write_reports(assessment, report, public_report)
-    if not quiet:
-        _print_assessment(assessment, (report, public_report))
+    _finish(assessment, {"--report": report, "--public-report": public_report}, quiet=quiet)
 
 
 def _assessed(
@@ -181,6 +215,8 @@ def _assessed(
 
     rows, columns = original.frame.shape
     cost = assessment_cost(rows, released.frame.height, columns)
+    if options.get("against") is not None:
+        cost = replace(cost, seconds=2 * cost.seconds)
     plan, again = options.get("plan"), options.get("redraws") or 0
     if plan is not None and not again:
         again = usual_redraws(rows * columns, calibrated=plan.wanted is not None)
@@ -206,74 +242,23 @@ def _usual_plan(table: Table, schema: Schema | None) -> tuple[Plan, Schema, str]
     return plan, declared, note
 
 
-def _write_reports(assessment: Assessment, report: Path | None, public_report: Path | None) -> None:
-    if report is None and public_report is None:
-        return
-    from icsa.report.assessment_page import write_assessment_report
-
-    # Whether files may be replaced was asked before the work began.
-    if report is not None:
-        write_assessment_report(assessment.as_dict("internal"), report, force=True)
-    if public_report is not None:
-        write_assessment_report(assessment.as_dict("public"), public_report, force=True)
-
-
-def _print_assessment(assessment: Assessment, written: tuple[Path | None, ...]) -> None:
-    from icsa.cli.console import console
-
-    show = console()
-    # The internal edition: whoever has both tables may know row numbers.
-    shown = assessment.as_dict("internal")
-    word = shown["verdict"]
-    show.print(f"verdict: {word}", style=_STYLES[word], markup=False)
-    show.print(f"{_MEANINGS[word]}.", markup=False)
-    for reason in shown["reasons"]:
-        show.print(f"- {reason}", markup=False)
-    if not assessment.trusted:
-        show.print(f"self-test: {shown['self_test']['why']}", markup=False, style="bold red")
-    show.print()
-    show.print(_grid(shown))
-    show.print()
-    people = shown["people_summary"]
-    status = ", ".join(f"{count} {name}" for name, count in people["status"].items() if count)
-    left = f"; {people['left_out']} more were left out" if people["left_out"] else ""
-    show.print(
-        f"people who stand out: {people['count']} of {shown['tables']['original']['rows']}"
-        f"{f' ({status})' if status else ''}{left}",
-        markup=False,
-    )
-    if shown["redraws"]:
-        found = shown["redraws"]
-        show.print(f"over {found['n']} fresh keys: {found['words']}", markup=False)
-    for note in shown["tables"]["notes"]:
-        show.print(f"note: {note}", markup=False, style="yellow")
-    for path in written:
-        if path is not None:
-            show.print(f"written: {path}", markup=False, style="bold")
-
-
-def _grid(shown: dict[str, Any]) -> Any:
-    """Return the privacy measures beside the two ends of their scales."""
-    from rich.table import Table as Grid
-
-    from icsa.assessment.measure_words import SHOWN
-
-    grid = Grid(box=None, pad_edge=False, header_style="bold")
-    grid.add_column("measure")
-    for heading in ("this release", "an exact copy", "columns shuffled"):
-        grid.add_column(heading, justify="right")
-    grid.add_column("good")
-    for key in SHOWN:
-        measure = shown["privacy"][key]
-        ends = measure["ends"]
-        if measure["value"] is None and ends["copy"] is None:
+def _finish(assessment: Assessment, outputs: Mapping[str, Path | None], *, quiet: bool) -> None:
+    """Write the files that were asked for, by their options, and say what was found."""
+    editions: dict[str, Edition] = {
+        "--json": "internal",
+        "--public-json": "public",
+        "--report": "internal",
+        "--public-report": "public",
+    }
+    for option, path in outputs.items():
+        if path is None:
             continue
-        numbers = (measure["value"], ends["copy"], ends["shuffled"])
-        grid.add_row(measure["label"], *map(_number, numbers), measure["good"])
-    return grid
+        if option.endswith("json"):
+            assessment.to_json(path, editions[option])
+        else:
+            from icsa.report.assessment_page import write_assessment_report
 
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.3g}"
+            # Whether files may be replaced was asked before the work began.
+            write_assessment_report(assessment.as_dict(editions[option]), path, force=True)
+    if not quiet:
+        print_assessment(assessment, tuple(outputs.values()))

@@ -10,7 +10,6 @@ import numpy as np
 from icsa.ics import InvariantCoordinates
 from icsa.matrices import Vector
 from icsa.measures import Measure
-from icsa.privacy import other_names
 from icsa.privacy.before_release import (
     ExpectedReplicas,
     RedrawnRisk,
@@ -20,6 +19,7 @@ from icsa.privacy.before_release import (
 from icsa.privacy.features import Features, FeatureTable
 from icsa.privacy.groups import Group, nearest_release_group
 from icsa.privacy.lenses import MISMATCH, Lenses, LensName, fit_lenses
+from icsa.privacy.measuring import privacy_measures
 from icsa.privacy.partial_knowledge import AttackOutcome, all_but_one_attack
 from icsa.privacy.people import (
     LENSES,
@@ -240,7 +240,7 @@ def assess_privacy(
         people=_passport(lenses, around, near, attack, before, words),
         standing_out=people,
         group=group,
-        measures=_measures(lenses, around, near, group, attack, used),
+        measures=privacy_measures(lenses, around, near, group, attack, threads=used),
         ends=ends_of_the_scale(lenses, around, chosen, threads=used),
         policy=chosen,
         redrawn=redrawn,
@@ -259,37 +259,6 @@ def _expected(
     if coordinates is not None:
         return expected_replicas(lenses, around, coordinates)
     return None if redrawn is None else redrawn.expected
-
-
-def _measures(
-    lenses: Lenses,
-    around: Surroundings,
-    near: Nearness,
-    group: Group,
-    attack: AttackOutcome,
-    threads: int,
-) -> dict[str, Measure]:
-    """Return every measure by the name it has in files."""
-    features, rows = lenses.features, around.people.rows
-    reason = "nobody stands out"
-    return {
-        "nearest_release_share": group.share,
-        "rho_median": other_names.quantile_measure(
-            near.rho["E"], 0.5, name="median rho", direction="higher is safer"
-        ),
-        "attack_success": Measure.mean_of(
-            attack.success, name="all-but-one attack", direction="lower is safer", reason=reason
-        ),
-        "attack_control": Measure.mean_of(
-            attack.control, name="all-but-one attack, control", reason=reason
-        ),
-        "ore": other_names.raw_outlier_replication_error(features, rows),
-        "ore_scaled": other_names.scaled_outlier_replication_error(lenses, rows, near),
-        **other_names.copied_row_measures(features),
-        "verbatim_extremes": other_names.verbatim_extremes(features),
-        "interval_disclosure": other_names.interval_disclosure(lenses, near),
-        **other_names.closest_record_measures(lenses, threads=threads),
-    }
 
 
 def _passport(

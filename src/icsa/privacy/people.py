@@ -100,9 +100,9 @@ class Nearness:
     agreement : Agreement
         h: cells in common with one released row.
     rest : ndarray of shape (m,)
-        rho under E without the column in which the person stands out most, for those with a small
-        P; 0 for the others. Whoever stands out in one column alone is near every row that has its
-        extreme value, whosever the other cells are.
+        rho without the column in which the person stands out most, under A where that is the worst
+        lens and else under E, for those with a small P; 0 for the others. Whoever stands out in one
+        column alone is near every row that has its extreme value, whosever the other cells are.
     """
 
     d_rel: Mapping[LensName, Vector]
@@ -191,18 +191,23 @@ def measure_nearness(lenses: Lenses, around: Surroundings, *, threads: int = 1) 
     corrected = corrected_chances(stacked)
     rest = np.zeros(rows.size)
     near = np.flatnonzero(corrected <= _DOUBTFUL)
-    rest[near] = _ratios_without_top_column(lenses, rows[near], threads)
+    under: tuple[LensName, LensName] = ("E", "A")
+    for lens in under:
+        by_this = near[[(worst[k] == "A") == (lens == "A") for k in near]]
+        rest[by_this] = _ratios_without_top_column(lenses, lens, rows[by_this], threads)
     return Nearness(d_rel, rho, p, released_rows, worst, corrected, equal, rest)
 
 
-def _ratios_without_top_column(lenses: Lenses, rows: RowNumbers, threads: int) -> Vector:
-    """Return rho under E without the column that adds most to each person's standing out."""
+def _ratios_without_top_column(
+    lenses: Lenses, lens: LensName, rows: RowNumbers, threads: int
+) -> Vector:
+    """Return rho under E or A without the column that adds most to each one's standing out."""
     top = np.argmax(standing_out_parts(lenses, rows), axis=1)
     ratios = np.empty(rows.size)
     for column in np.unique(top):
         who = np.flatnonzero(top == column)
         original = _without(lenses.originals("E"), int(column))
-        released = _without(lenses.releases("E"), int(column))
+        released = _without(lenses.releases(lens), int(column))
         people = original.rows(rows[who])
         alone = nearest(people, original, own=rows[who], threads=threads).distances[:, 0]
         ratios[who] = _ratios(nearest(people, released, threads=threads).distances[:, 0], alone)
@@ -211,10 +216,10 @@ def _ratios_without_top_column(lenses: Lenses, rows: RowNumbers, threads: int) -
 
 def _without(points: Points, column: int) -> Points:
     """Return the points without one column, numeric ones counted first."""
-    n_numbers = points.numbers.shape[0]
-    if column >= n_numbers:
-        return Points(points.numbers, np.delete(points.codes, column - n_numbers, axis=0))
-    return Points(np.delete(points.numbers, column, axis=0), points.codes)
+    numbers = points.block(slice(0, points.n_rows))
+    if column >= numbers.shape[0]:
+        return Points(numbers, np.delete(points.codes, column - numbers.shape[0], axis=0))
+    return Points(np.delete(numbers, column, axis=0), points.codes)
 
 
 def chance(rho: Vector, dimension: float | Vector, n_rows: int, n_released: int) -> Vector:

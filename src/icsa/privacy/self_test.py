@@ -2,25 +2,32 @@
 
 An exact shuffled copy must be "do not release"; the original with every column shuffled on its own
 must not be (the middle one of three such shuffles counts). Where an end comes out wrong, the
-assessment is not to be trusted on this table.
+assessment is not to be trusted on this table. What the measures say of both ends stands beside what
+they say of the release.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
 
 import numpy as np
 
+from icsa.measures import Measure
 from icsa.privacy.features import Features, FeatureTable
-from icsa.privacy.groups import nearest_release_group
+from icsa.privacy.groups import Group, nearest_release_group
 from icsa.privacy.lenses import Lenses, fit_lenses
+from icsa.privacy.measuring import privacy_measures
 from icsa.privacy.neighbours import RowNumbers
-from icsa.privacy.people import Surroundings, measure_nearness, measure_surroundings
+from icsa.privacy.partial_knowledge import all_but_one_attack
+from icsa.privacy.people import Nearness, Surroundings, measure_nearness, measure_surroundings
 from icsa.privacy.standing_out import named_people
 from icsa.privacy.verdict import WORDS, Policy, Word, verdict
 
 __all__ = ["End", "ends_of_the_scale"]
+
+EndName: TypeAlias = Literal["shuffled copy", "columns shuffled apart"]
 
 # Larger tables are tested on so many of their rows, with so many of the people among them.
 _MOST_ROWS = 20_000
@@ -44,20 +51,30 @@ class End:
         Whether it is what it must be.
     why : str
         Why it is not to be trusted; empty where it is right.
-    median_ratio, smallest_chance : float
-        Median rho under lens E and smallest P, to print beside the release's.
+    measures : mapping of str to Measure
+        By the names of `icsa.privacy.measuring.privacy_measures`, to print beside the release's.
+        Of a large table they are those of a part; counts of rows are for the whole.
     n_rows, n_people : int
         What it was computed on.
     """
 
-    name: Literal["shuffled copy", "columns shuffled apart"]
+    name: EndName
     word: Word
     right: bool
     why: str
-    median_ratio: float
-    smallest_chance: float
+    measures: Mapping[str, Measure] = field(repr=False)
     n_rows: int
     n_people: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Judged:
+    """A table that was made from the original, and the verdict on it."""
+
+    lenses: Lenses
+    near: Nearness
+    group: Group
+    word: Word
 
 
 def ends_of_the_scale(
@@ -75,16 +92,20 @@ def ends_of_the_scale(
     >>> [(end.name, end.word, end.right) for end in ends_of_the_scale(lenses, around)]
     [('shuffled copy', 'do not release', True), ('columns shuffled apart', 'release', True)]
     """
+    whole = lenses.original.shape[1]
     lenses, around = _smaller(lenses, around, threads)
     original = lenses.features.original
     rng = np.random.default_rng(_SEED)
     copy = original.rows(rng.permutation(original.n_rows))
-    copied = _end("shuffled copy", lenses, around, copy, policy, threads)
-    apart = [
-        _end("columns shuffled apart", lenses, around, _apart(original, rng), policy, threads)
-        for _ in range(_SHUFFLES)
-    ]
-    return copied, sorted(apart, key=lambda end: WORDS.index(end.word))[_SHUFFLES // 2]
+    copied = _judged(lenses, around, copy, policy, threads)
+    apart = sorted(
+        (_judged(lenses, around, _apart(original, rng), policy, threads) for _ in range(_SHUFFLES)),
+        key=lambda judged: WORDS.index(judged.word),
+    )
+    return (
+        _end("shuffled copy", copied, around, whole, threads),
+        _end("columns shuffled apart", apart[_SHUFFLES // 2], around, whole, threads),
+    )
 
 
 def _apart(table: FeatureTable, rng: np.random.Generator) -> FeatureTable:
@@ -109,28 +130,42 @@ def _smaller(lenses: Lenses, around: Surroundings, threads: int) -> tuple[Lenses
     return fewer, measure_surroundings(fewer, named, threads=threads)
 
 
-def _end(
-    name: Literal["shuffled copy", "columns shuffled apart"],
+def _judged(
     lenses: Lenses,
     around: Surroundings,
     released: FeatureTable,
     policy: Policy | None,
     threads: int,
-) -> End:
-    near = measure_nearness(lenses.with_released(released), around, threads=threads)
+) -> _Judged:
+    seen = lenses.with_released(released)
+    near = measure_nearness(seen, around, threads=threads)
     group = nearest_release_group(near.rho["E"], lenses.original.shape[1], released.n_rows)
-    word = verdict(around, near, group, policy=policy).word
-    right = (word == "do not release") == (name == "shuffled copy")
+    return _Judged(seen, near, group, verdict(around, near, group, policy=policy).word)
+
+
+def _end(name: EndName, judged: _Judged, around: Surroundings, whole: int, threads: int) -> End:
+    right = (judged.word == "do not release") == (name == "shuffled copy")
+    attack = all_but_one_attack(judged.lenses, around.people.rows, threads=threads)
+    measures = privacy_measures(
+        judged.lenses, around, judged.near, judged.group, attack, threads=threads
+    )
+    n_rows = judged.lenses.features.released.n_rows
     return End(
         name=name,
-        word=word,
+        word=judged.word,
         right=right,
         why="" if right else _why(name, around),
-        median_ratio=group.median_ratio,
-        smallest_chance=float(near.corrected.min(initial=1.0)),
-        n_rows=released.n_rows,
+        measures=_of_the_whole(measures, whole / n_rows),
+        n_rows=n_rows,
         n_people=around.people.rows.size,
     )
+
+
+def _of_the_whole(measures: Mapping[str, Measure], factor: float) -> dict[str, Measure]:
+    """Return the measures; what was counted in a part stands for the whole."""
+    counted = measures["verbatim_rows"]
+    rows = float(round((counted.value or 0.0) * factor))
+    return {**measures, "verbatim_rows": replace(counted, value=rows, n=round(counted.n * factor))}
 
 
 def _why(name: str, around: Surroundings) -> str:

@@ -100,6 +100,12 @@ class Policy:
     before_look: Threshold = Threshold(
         0.1, "upper limit of min(1, Lambda) above it: a key that replicates is not unlikely"
     )
+    identifier_share: Threshold = Threshold(
+        0.1,
+        "identifiers, texts or columns to be dropped that came through in this share of the "
+        "released rows or more were not replaced; in fewer rows they may be so by coincidence",
+        source="chosen; no error rate was measured",
+    )
 
     def values(self) -> dict[str, float]:
         """Return every threshold's number by its name."""

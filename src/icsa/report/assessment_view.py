@@ -21,6 +21,7 @@ __all__ = ["Limits", "assessment_view", "measure_lines"]
 Record = Mapping[str, Any]
 
 _NAME = 60
+_LABEL = 100
 _CELL = 60
 
 _MEANINGS = {
@@ -90,7 +91,9 @@ def assessment_view(assessment: Record, limits: Limits) -> dict[str, Any]:
         "edition": assessment["edition"],
         "internal": internal,
         "verdict": _verdict(assessment),
-        "tables": _tables(assessment.get("tables") or {}),
+        "tables": _tables(
+            assessment.get("tables") or {}, (assessment.get("utility") or {}).get("columns") or ()
+        ),
         "making": _making(assessment.get("making"), limits),
         "people": _people(assessment, internal, limits),
         "privacy": measure_lines(assessment.get("privacy") or {}, own_terms),
@@ -123,28 +126,37 @@ def measure_lines(measures: Mapping[str, Record], own_terms: dict[str, Term]) ->
         if known is None:
             own_terms[key] = term_from({"label": key, **measure})
         ends = measure.get("ends") or {}
-        told = [measure.get("direction"), measure.get("good") and f"good: {measure['good']}"]
         lines.append(
             {
                 "anchor": anchor(known or key),
-                "label": shortened(measure.get("label") or key, _NAME),
+                "label": shortened(measure.get("label") or key, _LABEL),
                 "estimate": chance(measure["value"])
                 if known == "smallest_chance" and measure.get("value") is not None
                 else estimate(measure),
                 "missing": measure.get("value") is None,
                 "n": count(measure["n"]) if measure.get("n") else "",
-                "reading": "; ".join(str(part) for part in told if part),
+                "reading": _reading(measure),
                 "also": ", ".join(measure.get("also") or ()),
-                "copied_end": _end(ends.get("copy")),
-                "shuffled_end": _end(ends.get("shuffled")),
+                "copied_end": _end(ends.get("copy"), known),
+                "shuffled_end": _end(ends.get("shuffled"), known),
                 "bar": scale_bar(measure),
             }
         )
     return lines
 
 
-def _end(value: object) -> str:
-    return "–" if value is None else estimate({"value": value})
+def _reading(measure: Record) -> str:
+    """Return which way is good, and what; of a yardstick only that it is one."""
+    direction, good = measure.get("direction"), measure.get("good")
+    if direction == "neither":
+        return str(good or "")
+    return "; ".join(str(part) for part in (direction, good and f"good: {good}") if part)
+
+
+def _end(value: object, known: str | None) -> str:
+    if value is None:
+        return "–"
+    return chance(value) if known == "smallest_chance" else estimate({"value": value})
 
 
 def _verdict(assessment: Record) -> Record:
@@ -169,7 +181,7 @@ def _verdict(assessment: Record) -> Record:
     }
 
 
-def _tables(tables: Record) -> Record:
+def _tables(tables: Record, compared: Sequence[Record]) -> Record:
     sides = [tables.get(side) or {} for side in ("original", "released")]
     sizes = [
         f"{plural(side.get('rows', 0), 'row')} and {plural(side.get('columns', 0), 'column')}"
@@ -179,12 +191,18 @@ def _tables(tables: Record) -> Record:
         "original": sizes[0] if sides[0] else "",
         "released": sizes[1] if sides[1] else "",
         "matched": count(len(tables.get("matched") or ())),
+        "compared": count(len(compared)),
         "only": [
             (place, _listed(tables.get(key) or ()))
             for place, key in (("original", "only_original"), ("release", "only_released"))
             if tables.get(key)
         ],
-        "notes": tables.get("notes") or [],
+        # Columns that only one table has are said above.
+        "notes": [
+            note
+            for note in tables.get("notes") or []
+            if not str(note).startswith(("Only in the original", "Only in the release"))
+        ],
     }
 
 

@@ -202,14 +202,18 @@ def _danger_zone(low: float, high: float, across: Any, up: Any) -> Markup:
     return tag("g", *parts)
 
 
-def heat_map(names: Sequence[str], differences: Sequence[Sequence[Any]], chance: Any) -> Markup:
-    """Return the differences of every pair's association, by multiples of what chance gives.
+def heat_map(
+    names: Sequence[str],
+    differences: Sequence[Sequence[Any]],
+    limits: Sequence[Sequence[Any]],
+) -> Markup:
+    """Return the differences of every pair's association, by multiples of what chance gives it.
 
     Plus and minus are drawn too where there are at most 30 columns.
 
     Examples
     --------
-    >>> drawn = heat_map(["a", "b"], [[None, 0.5], [0.5, None]], 0.1)
+    >>> drawn = heat_map(["a", "b"], [[None, 0.5], [0.5, None]], [[None, 0.1], [0.1, None]])
     >>> "1 pair of 2 columns" in drawn
     True
     """
@@ -225,7 +229,7 @@ def heat_map(names: Sequence[str], differences: Sequence[Sequence[Any]], chance:
             value = differences[i][j]
             place = f"M{short(margin + j * size)} {short(i * size)}"
             side = short(size - (1 if few else 0))
-            kind = heat_class(value, chance)
+            kind = heat_class(value, limits[i][j])
             cells.setdefault(kind, []).append(f"{place}h{side}v{side}h-{side}z")
             if few and kind[0] in "ud":
                 sign = _sign(margin + (j + 0.5) * size, (i + 0.5) * size, size, kind)
@@ -266,17 +270,20 @@ def _sign(x: float, y: float, size: float, kind: str) -> str:
 
 def _heat_labels(names: Sequence[str], margin: float, size: float, few: bool) -> list[Markup]:
     step = 1 if few else 10
+    style = f"font-size:{short(min(12.0, 0.85 * size))}px" if few else None  # a line a cell
     labels = []
     below = len(names) * size
     for i in range(0, len(names), step):
         shown = shortened(names[i], 16) if few else str(i + 1)
         middle = (i + 0.5) * size
-        labels.append(text(shown, margin - 6, max(10.0, middle + 4), class_="tick end"))
+        labels.append(
+            text(shown, margin - 6, max(10.0, middle + 4), class_="tick end", style=style)
+        )
         x = margin + middle
         turned = f"rotate(-90 {short(x)} {short(below + 6)})" if few else None
         kind = "tick end" if few else "tick middle"
         y = below + (10 if few else 16)
-        labels.append(text(shown, x, y, class_=kind, transform=turned))
+        labels.append(text(shown, x, y, class_=kind, transform=turned, style=style))
     return labels
 
 

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from icsa.report.drawings import heat_map, two_clouds
+from icsa.report.glance import distance_beyond_chance, utility_sentences
 from icsa.report.glossary import anchor
 from icsa.report.strips import interval_bars, margin_strip
-from icsa.report.wording import estimate, number, plural, shortened
+from icsa.report.tasks_view import efficiency_view, tasks_view
+from icsa.report.wording import estimate, number, shortened
 
 __all__ = ["utility_view"]
 
@@ -44,10 +46,8 @@ def utility_view(utility: Record, *, internal: bool, most: int, lines: Lines) ->
     columns = utility.get("columns") or []
     pairs = utility.get("pairs") or {}
     picture = utility.get("picture") if internal else None
-    tasks = utility.get("tasks") or []
-    named_tasks = {str(task.get("label") or f"task {k + 1}"): task for k, task in enumerate(tasks)}
     return {
-        "glance": _glance(utility),
+        "glance": utility_sentences(utility),
         "columns": [_column(column) for column in columns[:most]],
         "more_columns": max(0, len(columns) - most),
         "pairs": _pairs(pairs) if pairs.get("names") else None,
@@ -56,91 +56,16 @@ def utility_view(utility: Record, *, internal: bool, most: int, lines: Lines) ->
         if picture
         else "",
         "models": [_model(model) for model in utility.get("models") or []],
-        "tasks": lines(_as_tasks(named_tasks)),
+        "tasks": tasks_view(utility.get("tasks") or {}, lines=lines),
+        "efficiency": efficiency_view(utility.get("efficiency")),
     }
-
-
-def _as_tasks(tasks: Mapping[str, Record]) -> dict[str, Record]:
-    return {
-        key: {**task, "definition": task.get("definition") or "task"} for key, task in tasks.items()
-    }
-
-
-def _glance(utility: Record) -> list[str]:
-    found = [
-        _columns_at_a_glance(utility.get("columns") or []),
-        _pairs_at_a_glance(utility.get("pairs") or {}),
-        *(
-            f"{measure.get('label') or key}: {estimate(measure)}"
-            + (f" (good: {measure['good']})." if measure.get("good") else ".")
-            for key, measure in (utility.get("whole") or {}).items()
-        ),
-        *(_model_at_a_glance(model) for model in utility.get("models") or []),
-    ]
-    return [sentence for sentence in found if sentence]
-
-
-def _columns_at_a_glance(columns: Sequence[Record]) -> str:
-    judged = [column for column in columns if _excess(column) is not None]
-    if not judged:
-        return ""
-    kept = sum((_excess(column) or 0.0) <= 0 for column in judged)
-    worst = max(judged, key=lambda column: _excess(column) or 0.0)
-    distance = worst["distance"]
-    place = "Furthest beyond" if kept < len(judged) else "Nearest to"
-    return (
-        f"{kept} of {plural(len(judged), 'column')} differ from the original no more than two "
-        f"samples of this size would. {place} that limit is "
-        f"{shortened(worst['name'], _NAME)}: {distance['name']} {number(distance['value'])}, where "
-        f"chance gives up to {number(_chance_of(distance))}."
-    )
-
-
-def _chance_of(distance: Record) -> Any:
-    high = distance.get("chance_high")
-    return distance.get("chance") if high is None else high
-
-
-def _excess(column: Record) -> float | None:
-    """Return how far a column's distance is beyond what chance gives."""
-    distance = column.get("distance") or {}
-    value, limit = distance.get("value"), _chance_of(distance)
-    return None if value is None or limit is None else float(value) - float(limit)
-
-
-def _pairs_at_a_glance(pairs: Record) -> str:
-    worst = pairs.get("worst") or []
-    if not worst:
-        return ""
-    first = worst[0]
-    return (
-        f"The relation between two columns that changed most: {shortened(first['first'], _NAME)} "
-        f"and {shortened(first['second'], _NAME)}, {first['measure']} {number(first['original'])} "
-        f"in the original and {number(first['released'])} in the release; chance moves it by up to "
-        f"{number(first['chance'])}."
-    )
-
-
-def _model_at_a_glance(model: Record) -> str:
-    formula = shortened(model.get("formula", ""), 120)
-    if model.get("reason"):
-        return f"{formula}: not estimable: {model['reason']}."
-    rows = model.get("rows") or []
-    signs = sum(bool(row.get("sign_flip")) for row in rows)
-    significances = sum(bool(row.get("significance_flip")) for row in rows)
-    overlaps = [row["overlap"] for row in rows if row.get("overlap") is not None]
-    least = f"; the smallest overlap of intervals is {number(min(overlaps))}" if overlaps else ""
-    return (
-        f"{formula}: of {plural(len(rows), 'coefficient')}, {signs} changed sign and "
-        f"{significances} changed significance{least}."
-    )
 
 
 def _column(column: Record) -> Record:
     before, after = column.get("original") or {}, column.get("released") or {}
     distance = column.get("distance") or {}
     missing = list(column.get("missing") or (None, None))
-    excess = _excess(column)
+    excess = distance_beyond_chance(column)
     return {
         "name": shortened(column["name"], _NAME),
         "kind": column.get("kind") or "",
@@ -210,11 +135,9 @@ def _levels(levels: Any) -> str:
 
 def _pairs(pairs: Record) -> Record:
     names, chance = pairs["names"][:_MOST_PAIRED], pairs.get("chance")
+    limits = pairs.get("limit") or [[chance] * len(names)] * len(names)
     return {
-        "map": heat_map(names, pairs["difference"], chance),
-        "chance": number(chance),
-        "double": number(None if chance is None else 2 * chance),
-        "fourfold": number(None if chance is None else 4 * chance),
+        "map": heat_map(names, pairs["difference"], limits),
         "numbered": [] if len(names) <= 30 else [shortened(name, _NAME) for name in names],
         "more": len(pairs["names"]) - len(names),
         "worst": [
@@ -236,7 +159,7 @@ def _model(model: Record) -> Record:
     rows = model.get("rows") or []
     return {
         "formula": shortened(model.get("formula", ""), 200),
-        "family": model.get("family") or "",
+        "family": (model.get("family") or "")[:1].upper() + (model.get("family") or "")[1:],
         "n": [number(n, like=n) for n in model.get("n") or ()],
         "reason": model.get("reason"),
         "rows": [_coefficient(row) for row in rows[:_MOST_TERMS]],

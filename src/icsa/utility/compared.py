@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ __all__ = [
     "numeric_column",
     "sampled",
     "sampled_rows",
+    "taken",
 ]
 
 Codes: TypeAlias = npt.NDArray[np.int64]
@@ -154,7 +155,7 @@ def sampled(
     first, second = sampled_rows(n, max_rows, seed=seed), sampled_rows(m, max_rows, seed=seed)
     if first is None and second is None:
         return tuple(columns)
-    return tuple(_taken(column, first, second) for column in columns)
+    return tuple(taken(column, first, second) for column in columns)
 
 
 def sampled_rows(n_rows: int, max_rows: int, *, seed: int = 0) -> Codes | None:
@@ -171,9 +172,22 @@ def sampled_rows(n_rows: int, max_rows: int, *, seed: int = 0) -> Codes | None:
     return np.sort(rng.choice(n_rows, size=max_rows, replace=False, shuffle=False))
 
 
-def _taken(
+@overload
+def taken(
+    column: NumericColumn, original: Codes | None, released: Codes | None
+) -> NumericColumn: ...
+@overload
+def taken(
     column: ComparedColumn, original: Codes | None, released: Codes | None
-) -> ComparedColumn:
+) -> ComparedColumn: ...
+def taken(column: ComparedColumn, original: Codes | None, released: Codes | None) -> ComparedColumn:
+    """Return the column with these rows of each table only, by position; None for all rows.
+
+    Examples
+    --------
+    >>> taken(numeric_column("age", [1.0, 2.0], [3.0]), np.array([1]), None)
+    <numeric column, 1 and 1 rows>
+    """
     first = slice(None) if original is None else original
     second = slice(None) if released is None else released
     if isinstance(column, NumericColumn):

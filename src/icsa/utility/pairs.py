@@ -19,7 +19,7 @@ from icsa.utility.compared import CategoryColumn, Codes, ComparedColumn, Numeric
 __all__ = ["Association", "PairComparison", "PairDifference", "compare_pairs"]
 
 Association: TypeAlias = Literal["pearson", "spearman", "cramers_v", "correlation_ratio"]
-_Table: TypeAlias = Literal["original", "released", "difference"]
+_Table: TypeAlias = Literal["original", "released", "difference", "limit"]
 
 _SEED = 0
 _DRAWS = 50
@@ -92,7 +92,8 @@ class PairComparison:
 
         Parameters
         ----------
-        table : "original", "released" or "difference"
+        table : "original", "released", "difference" or "limit"
+            The last is how far 95% of pairs of samples stay apart.
         numbers : "pearson" or "spearman"
             What two numeric columns show.
         """
@@ -106,18 +107,14 @@ class PairComparison:
         for pair in self.pairs:
             if pair.association in (numbers, "cramers_v", "correlation_ratio"):
                 value = pair.difference.measure.value
-                if table != "difference":
+                if table == "limit":
+                    value = pair.difference.limit
+                elif table != "difference":
                     found = getattr(pair, table)
                     value = None if isinstance(found, NotEstimable) else found
                 i, j = places[pair.first], places[pair.second]
                 cells[i, j] = cells[j, i] = np.nan if value is None else value
         return cells
-
-    @property
-    def share_beyond_chance(self) -> float:
-        """The share of estimable pairs that changed by more than chance; about .05 for a sample."""
-        estimable = [pair for pair in self.pairs if pair.difference.measure.value is not None]
-        return sum(pair.difference.beyond_chance for pair in estimable) / max(len(estimable), 1)
 
     def __repr__(self) -> str:
         """Show sizes only."""

@@ -31,6 +31,7 @@ __all__ = [
     "ClassificationTask",
     "ClusteringTask",
     "adjusted_rand",
+    "category_to_predict",
     "classification_task",
     "clustering_task",
 ]
@@ -133,12 +134,7 @@ def classification_task(
     if not 0.0 < test_share < 1.0:
         raise InputError(f"test_share must be between 0 and 1: got {test_share}.")
     rows = sampled(columns, max_rows, seed=_SEED)
-    answers = named(rows, target)
-    if not isinstance(answers, CategoryColumn):
-        raise InputError(
-            f"Column {target!r} is numeric; a category is needed to predict levels. Compare it as "
-            "a category, or use a regression model."
-        )
+    answers = category_to_predict(named(rows, target))
     others = [column for column in rows if column.name != target]
     design = encoded(others)
     known = np.flatnonzero(answers.original >= 0), np.flatnonzero(answers.released >= 0)
@@ -203,6 +199,23 @@ def clustering_task(
             by_chance.append(adjusted_rand(groups, _nearest(original, centres)))
     found = _nearest(original, cluster_centres(released, n_clusters))
     return _clustering(n_clusters, adjusted_rand(groups, found), by_chance, n)
+
+
+def category_to_predict(column: ComparedColumn) -> CategoryColumn:
+    """Return the column if its levels can be predicted: a category, or a binary column.
+
+    Examples
+    --------
+    >>> from icsa.utility.compared import category_column
+    >>> category_to_predict(category_column("sex", ["f", "m"], ["m"]))
+    <column of 2 categories, 2 and 1 rows>
+    """
+    if isinstance(column, CategoryColumn):
+        return column
+    raise InputError(
+        f"Column {column.name!r} is numeric; a category or binary column is needed to predict its "
+        "levels. Declare it as a category, or fit a regression model to it."
+    )
 
 
 def adjusted_rand(first: Codes, second: Codes) -> float:
