@@ -260,7 +260,9 @@ def test_relations_are_notes() -> None:
     table = table.with_frame(frame)
     found = relation_notes(table)
     assert found["total"][0] == "total = a + b in all rows; kept so"
-    assert found["later"][0] == "later = a + day in all rows; kept so"
+    # What a release does: days between dates follow from the dates, and these stay in order.
+    assert found["a"] == ("a = later - day in all rows; kept so",)
+    assert found["later"] == ("later is never below day; equal in 0.0% of the rows; kept so",)
     shown = inspect_table(table, relations=found)
     assert {c.name for c in shown.columns if any("kept so" in n for n in c.notes)} == set(found)
     keep = Schema(

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from icsa.columns import fit_column
+from icsa.matrices import Vector
 from icsa.relations import (
+    Derivation,
     Gap,
     LinearRelation,
+    find_derivation,
     find_gaps,
     find_orders,
     find_products,
@@ -17,6 +22,7 @@ from icsa.relations import (
 )
 from icsa.relations.coefficients import snap
 from icsa.relations.fitting import densest
+from icsa.schema import ColumnSpec
 
 N_ROWS = 300
 
@@ -542,3 +548,73 @@ class TestPieces:
     def test_descriptions_hold_no_dates(self):
         relation = LinearRelation("age", (("born", -1 / 365.25),), 123.4567, 1.0, rounded=True)
         assert relation.describe() == "age = -0.00273785 born + a constant, rounded, in all rows"
+
+
+class TestDerivation:
+    """One search for all who ask what follows from what."""
+
+    rng = np.random.default_rng(12)
+    first, days, other = rng.integers(0, 700, (3, 90)).astype(float)
+
+    def found(self, **columns: tuple[str, Vector]) -> Derivation:
+        numbers = {name: values for name, (_, values) in columns.items()}
+        kinds = {name: kind for name, (kind, _) in columns.items()}
+        return find_derivation(numbers, dict.fromkeys(numbers, 1.0), kinds)
+
+    def test_one_length_between_several_dates_is_one_target(self):
+        numbers = {
+            "a": self.first,
+            "b": self.first + self.days,
+            "c": self.other + 9000.0,
+            "d": self.other + 9000.0 + self.days,
+            "s": self.days,
+        }
+        kinds = {**dict.fromkeys("abcd", "date"), "s": "integer"}
+        found = self.found(**{name: (kinds[name], v) for name, v in numbers.items()})
+        targets = [relation.target for relation in found.relations]
+        assert len(targets) == len(set(targets)) == 2
+        free = {name: v for name, v in numbers.items() if name not in targets}
+        reduced = found.reduce(numbers)
+        assert set(reduced) == set(free)
+        restored = dict(free)
+        for relation in found.relations:
+            restored[relation.target] = relation.predict(restored)
+        for name, values in numbers.items():
+            assert np.array_equal(restored[name], values)
+
+    def test_only_quantities_are_looked_at(self):
+        found = self.found(a=("ordinal", self.first), b=("category", self.first))
+        assert (found.relations, found.gaps, found.products, found.unkept) == ((), (), (), ())
+
+    def test_what_is_missing_elsewhere_is_not_kept(self):
+        total = self.first + self.days
+        holed = np.where(np.arange(90) < 9, np.nan, self.days)
+        found = self.found(a=("integer", self.first), b=("integer", holed), t=("integer", total))
+        assert found.relations == ()
+        assert [one.describe() for one in found.unkept] == ["t = a + b in all rows"]
+
+    def test_an_order_without_a_base_for_every_cell_is_not_kept(self):
+        later = self.first + self.days
+        holed = np.where(np.arange(90) < 9, np.nan, self.first)
+        found = self.found(a=("date", holed), b=("date", later))
+        assert found.gaps == ()
+        (lost,) = found.unkept
+        assert lost.columns == {"a", "b"}
+
+    def test_what_is_held_goes_into_what_follows(self):
+        found = self.found(
+            ill=("date", self.first),
+            well=("date", self.first + self.days),
+            days=("integer", self.days),
+        )
+        numbers = {"ill": self.first, "well": self.first + self.days, "days": self.days}
+        reduced = found.reduce(numbers)
+        column = fit_column(
+            pl.Series("well", reduced["well"]), ColumnSpec(name="well", kind="integer")
+        )
+        limit = 800.0
+        restored = found.restore(
+            reduced, {"well": column}, lambda name, v: np.minimum(v, limit) if name == "well" else v
+        )
+        assert restored["well"].max() == limit
+        assert np.array_equal(restored["days"], restored["well"] - restored["ill"])

@@ -7,10 +7,40 @@ import secrets
 from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["UNFINISHED", "write_atomically", "write_text_atomically"]
+from icsa.errors import InputError
+
+__all__ = ["UNFINISHED", "require_readable", "write_atomically", "write_text_atomically"]
 
 # How the names of files begin that are being written; what a crash leaves behind has it too.
 UNFINISHED = ".tmp-"
+
+
+def require_readable(path: Path, remedy: str = "Check its name and its folder.") -> None:
+    """Raise an error in one sentence and a remedy unless a file is there and may be read.
+
+    Parameters
+    ----------
+    path : Path
+    remedy : str
+        What to do where there is no such file.
+
+    Examples
+    --------
+    >>> require_readable(Path("no such file.csv"))
+    Traceback (most recent call last):
+    FileNotFoundError: There is no file no such file.csv. Check its name and its folder.
+    """
+    if path.is_dir():
+        raise InputError(f"{path} is a folder. Give the name of a file in it.")
+    try:
+        with path.open("rb"):
+            pass
+    except PermissionError:
+        raise PermissionError(
+            f"{path} may not be read by you. Ask its owner for the right to read it, or for a copy."
+        ) from None
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(f"There is no file {path}. {remedy}") from None
 
 
 def write_atomically(path: Path, writer: Callable[[Path], object]) -> None:

@@ -9,7 +9,20 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from icsa.errors import UnknownNameError
 
-__all__ = ["ACTIONS", "KINDS", "Action", "ColumnSpec", "Kind", "Schema", "with_kept"]
+__all__ = [
+    "ACTIONS",
+    "DATE_KINDS",
+    "DISCRETE_KINDS",
+    "KINDS",
+    "NUMERIC_KINDS",
+    "QUANTITY_KINDS",
+    "TEMPORAL_KINDS",
+    "Action",
+    "ColumnSpec",
+    "Kind",
+    "Schema",
+    "with_kept",
+]
 
 Kind: TypeAlias = Literal[
     "continuous",
@@ -27,6 +40,14 @@ Kind: TypeAlias = Literal[
     "constant",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+
+# Kinds whose cells are numbers, points or lengths of time, one of a few levels.
+NUMERIC_KINDS: tuple[Kind, ...] = ("continuous", "integer", "zero-inflated")
+DATE_KINDS: tuple[Kind, ...] = ("date", "datetime")
+TEMPORAL_KINDS: tuple[Kind, ...] = (*DATE_KINDS, "duration", "time")
+DISCRETE_KINDS: tuple[Kind, ...] = ("binary", "category", "ordinal")
+# Kinds whose cells can be subtracted from each other.
+QUANTITY_KINDS: tuple[Kind, ...] = (*NUMERIC_KINDS, *TEMPORAL_KINDS)
 
 Action: TypeAlias = Literal["mask", "replace", "drop", "keep"]
 ACTIONS: tuple[Action, ...] = get_args(Action)

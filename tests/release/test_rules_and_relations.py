@@ -76,3 +76,64 @@ def test_bounds_of_a_recomputed_column(frame: pl.DataFrame, seed: int) -> None:
 def test_no_column_appears(frame: pl.DataFrame, options: dict[str, object]) -> None:
     release = anonymize(frame, method="sa", random_state=1, **options)
     assert release.table.columns == frame.columns[:-1]
+
+
+def dated(n_rows: int = 200) -> pl.DataFrame:
+    generator = np.random.default_rng(4)
+    first = pl.Series("ill", generator.integers(18_000, 19_000, n_rows).astype("int32"))
+    a, b = generator.integers(0, 60, (2, n_rows))
+    return pl.DataFrame(
+        {
+            "ill": first.cast(pl.Date),
+            "well": (first + generator.integers(0, 400, n_rows)).cast(pl.Int32).cast(pl.Date),
+            "a": a,
+            "b": b,
+            "total": a + b,
+            "weight": generator.normal(70, 9, n_rows).round(1),
+            "pulse": generator.normal(70, 9, n_rows).round(1),
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("keep", "words"),
+    [
+        (
+            ["a"],
+            "total = a + b in all rows; not in the release, because a is released as it is and the "
+            "others are masked. Have a masked, or compute total again from the released columns.",
+        ),
+        (
+            ["total"],
+            "total = a + b in all rows; not in the release, because total is released as it is and "
+            "the others are masked. Have total masked.",
+        ),
+        (["a", "b"], "because a and b are released as they are and"),
+        (["ill"], "well is never below ill; equal in 1."),
+        (["well"], "well is never below ill; equal in 1."),
+    ],
+)
+def test_a_relation_with_a_kept_column_is_told_to_be_lost(keep, words) -> None:
+    release = anonymize(dated(), keep=keep, method="sa", random_state=1)
+    (told,) = (warning for warning in release.warnings if "not in the release" in warning)
+    assert words in told
+    assert not any(set(keep) & set(relation.split()) for relation in release.relations)
+    assert len(release.relations) == 1
+
+
+def test_relations_among_kept_columns_hold() -> None:
+    release = anonymize(dated(), keep=["a", "b", "total"], method="sa", random_state=1)
+    assert not any("not in the release" in warning for warning in release.warnings)
+    assert (release.table["total"] == release.table["a"] + release.table["b"]).all()
+
+
+def test_what_cannot_be_computed_for_every_cell_is_told() -> None:
+    frame = dated()
+    some = pl.Series(np.arange(200) < 20)
+    frame = frame.with_columns(frame["b"].set(some, None), frame["ill"].set(some, None))
+    release = anonymize(frame, method="sa", random_state=1)
+    told = [warning for warning in release.warnings if "not kept" in warning]
+    assert len(told) == 2
+    assert told[0].endswith("Compute total again from the released columns.")
+    assert told[1].endswith("Declare the rule ill <= well in a schema.")
+    assert release.relations == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import os
 import signal
@@ -25,8 +26,10 @@ from icsa.tables import (
     default_output,
     describe_layout,
     read_table,
+    unwritten_letters,
     write_table,
 )
+from icsa.tables.transport_files import write_transport_letters
 
 FRAME = pl.DataFrame(
     {
@@ -101,15 +104,26 @@ def test_sas_keeps_labels_of_columns(tmp_path: Path) -> None:
 
 
 def test_sas_data_sets_go_the_same_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # No library here writes .sas7bdat: the bytes are a transport file's, and so is their reader.
-    monkeypatch.setattr(pyreadstat, "read_sas7bdat", pyreadstat.read_xport)
+    # No library here writes .sas7bdat: the bytes are a transport file's, and so is their reader;
+    # letters come as pyreadstat gives them, as capitals among the numbers.
+    def read(path: str, *, user_missing: bool, **options: Any) -> Any:
+        assert user_missing
+        frame, meta = pyreadstat.read_xport(path, **options)
+        weight = pl.Series("weight", [61.5, -1.0, "R", 2.25], dtype=pl.Object)
+        meta.missing_user_values = {"weight": ["R"]}
+        return frame.with_columns(weight), meta
+
+    monkeypatch.setattr(pyreadstat, "read_sas7bdat", read)
     write_table(Table(FRAME, VARIABLES), tmp_path / "t.xpt")
     (tmp_path / "t.xpt").rename(tmp_path / "t.sas7bdat")
     table = read_table(tmp_path / "t.sas7bdat")
     assert table.frame.equals(FRAME)
     assert table.variable("id").label == "Number"
+    assert table.missing_letters["weight"].to_list() == [None, None, "r", None]
     write_table(table, default_output(tmp_path / "t.sas7bdat"))
-    assert read_table(tmp_path / "t.release.xpt").frame.equals(FRAME)
+    again = read_table(tmp_path / "t.release.xpt")
+    assert again.frame.equals(FRAME)
+    assert again.missing_letters["weight"].equals(table.missing_letters["weight"])
 
 
 def test_another_format_than_the_input(tmp_path: Path) -> None:
@@ -140,17 +154,113 @@ def test_numbers_that_are_no_dates_stay_numbers(tmp_path: Path) -> None:
     assert read_table(tmp_path / "t.sav").frame["d"].to_list() == [1e18, 1.0]
 
 
-def test_stata_letters_are_missing(tmp_path: Path) -> None:
-    frame = pl.DataFrame({"x": pl.Series([1, "a", None], dtype=pl.Object), "y": [1, 2, 3]})
+def lettered(tmp_path: Path) -> Path:
+    """Return a Stata file with letters among whole numbers, numbers and dates."""
+    path = tmp_path / "t.dta"
+    columns = {"x": [1, "a", None, "z"], "w": [1.5, 2.5, "b", None], "d": [20_000, "c", 1, 0]}
     pyreadstat.write_dta(
-        frame,
-        str(tmp_path / "t.dta"),
-        missing_user_values={"x": ["a"]},
-        variable_value_labels={"x": {1: "one", "a": "refused"}},
+        pl.DataFrame({name: pl.Series(v, dtype=pl.Object) for name, v in columns.items()}),
+        str(path),
+        missing_user_values={"x": ["a", "y", "z"], "w": ["b"], "d": ["c"]},
+        variable_value_labels={"x": {1: "one", "a": "refused", "y": "not asked"}},
+        variable_format={"d": "%td"},
     )
-    table = read_table(tmp_path / "t.dta")
-    assert table.frame["x"].to_list() == [1, None, None]
+    return path
+
+
+def test_stata_letters_are_missing_with_their_reason(tmp_path: Path) -> None:
+    table = read_table(lettered(tmp_path))
+    assert table.frame["x"].to_list() == [1, None, None, None]
+    assert table.frame["w"].to_list() == [1.5, 2.5, None, None]
+    assert table.frame["d"].to_list() == [
+        dt.date(2014, 10, 4),
+        None,
+        dt.date(1960, 1, 2),
+        dt.date(1960, 1, 1),
+    ]
+    letters = {name: found.to_list() for name, found in table.missing_letters.items()}
+    assert letters == {
+        "x": [None, "a", None, "z"],
+        "w": [None, None, "b", None],
+        "d": [None, "c", None, None],
+    }
     assert table.variable("x").value_labels == {1: "one"}
+    assert table.variable("x").letter_labels == {"a": "refused", "y": "not asked"}
+
+
+@pytest.mark.parametrize("suffix", ["dta", "xpt"])
+def test_letters_survive(tmp_path: Path, suffix: str) -> None:
+    table = read_table(lettered(tmp_path))
+    target = tmp_path / f"copy.{suffix}"
+    write_table(table, target)
+    again = read_table(target)
+    assert again.frame.equals(table.frame)
+    assert unwritten_letters(table, target) == ()
+    assert set(again.missing_letters) == {"x", "w", "d"}
+    for name, letters in again.missing_letters.items():
+        assert letters.equals(table.missing_letters[name])
+    if suffix == "dta":
+        assert again.variables == table.variables
+
+
+@pytest.mark.parametrize("suffix", ["csv", "sav", "parquet", "xlsx"])
+def test_letters_that_a_format_does_not_have_are_told(tmp_path: Path, suffix: str) -> None:
+    table = read_table(lettered(tmp_path))
+    (sentence,) = unwritten_letters(table, tmp_path / f"t.{suffix}")
+    assert sentence.startswith("x, w, d: 4 lettered missing value(s) (.a, .b, .c, .z) are written")
+    write_table(table, tmp_path / f"t.{suffix}")
+    assert read_table(tmp_path / f"t.{suffix}").frame["x"].null_count() == 3
+
+
+def test_the_letter_that_only_sas_has(tmp_path: Path) -> None:
+    letters = {"x": pl.Series("x", [None, "_", "a"])}
+    table = Table(
+        pl.DataFrame({"x": [1.5, None, None], "s": ["a", "A", "_"]}), {}, missing_letters=letters
+    )
+    write_table(table, tmp_path / "t.xpt")
+    assert read_table(tmp_path / "t.xpt").missing_letters["x"].equals(letters["x"])
+    write_table(table, tmp_path / "t.dta")
+    assert read_table(tmp_path / "t.dta").missing_letters["x"].to_list() == [None, None, "a"]
+    assert "x: 1 lettered missing value(s) (._)" in unwritten_letters(table, "t.dta")[0]
+
+
+@pytest.mark.parametrize("version", [5, 8])
+def test_letters_in_both_versions_of_transport_files(tmp_path: Path, version: int) -> None:
+    frame = pl.DataFrame({"s": ["A", "bc", ""], "x": [1.0, None, -65.0], "y": [None, 16.0, 0.0]})
+    path = tmp_path / "t.xpt"
+    labels = {"x": "a label that is longer than forty characters, which needs a record of its own"}
+    pyreadstat.write_xport(
+        frame,
+        str(path),
+        file_format_version=version,
+        column_labels=labels if version == 8 else None,
+    )
+    letters = {"x": pl.Series([None, "q", None]), "y": pl.Series(["a", None, None])}
+    write_transport_letters(path, frame, letters)
+    table = read_table(path)
+    assert table.frame["x"].to_list() == [1, None, -65]
+    assert {n: found.to_list() for n, found in table.missing_letters.items()} == {
+        "x": [None, "q", None],
+        "y": ["a", None, None],
+    }
+
+
+def test_a_damaged_transport_file_is_read_or_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.xpt"
+    pyreadstat.write_xport(pl.DataFrame({"s": ["A", "b"], "x": [1.0, None]}), str(path))
+    whole = path.read_bytes()
+    for place in range(240, len(whole), 3):
+        path.write_bytes(whole[:place] + b"x" + whole[place + 1 :])
+        with contextlib.suppress(InputError):
+            read_table(path)
+
+
+def test_a_letter_of_a_cell_that_is_there_is_not_written(tmp_path: Path) -> None:
+    letters = {"x": pl.Series("x", ["a", "b"])}
+    table = Table(pl.DataFrame({"x": [1.5, None]}), missing_letters=letters)
+    write_table(table, tmp_path / "t.dta")
+    assert read_table(tmp_path / "t.dta").missing_letters["x"].to_list() == [None, "b"]
+    assert table.with_frame(table.frame).missing_letters == {}
 
 
 def test_zero_rows(tmp_path: Path) -> None:

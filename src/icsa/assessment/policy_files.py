@@ -12,6 +12,7 @@ import tomlkit
 from tomlkit.exceptions import ParseError
 
 from icsa.errors import InputError, UnknownNameError
+from icsa.files import require_readable
 from icsa.privacy import Policy, Threshold
 
 __all__ = ["policy_text", "read_policy"]
@@ -75,6 +76,7 @@ def read_policy(path: str | Path) -> Policy:
     ...     read_policy(path).person_chance.value
     0.1
     """
+    require_readable(Path(path), "Check its name, or print one to begin with: icsa policy.")
     said = _parsed(Path(path))
     if said.pop("version", None) != _VERSION:
         raise InputError(

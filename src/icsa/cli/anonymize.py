@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
@@ -23,9 +24,10 @@ from icsa.cli.arguments import (
     require_free,
     schema_of,
 )
-from icsa.errors import InputError
 
 if TYPE_CHECKING:
+    from rich.table import Table as Grid
+
     from icsa.release import Release
     from icsa.tables import Table
 
@@ -96,21 +98,18 @@ def anonymize(
     """
     from icsa.cli.assess import report_on
     from icsa.cli.progress import stages
+    from icsa.files import require_readable
     from icsa.randomness import as_key
     from icsa.release import plan_release, release_of
-    from icsa.tables import default_output, describe_layout, write_table
+    from icsa.tables import default_output, output_kind, unwritten_letters, write_table
 
+    require_readable(file)
     target = default_output(file) if output is None else output
-    outputs = {
-        "--output": target,
-        "--save-key": save_key,
-        "--report": report,
-        "--public-report": public_report,
-    }
-    require_free(outputs, (file, schema), force=force)
-    if raw_units and method != "sa":
-        raise InputError("--raw-units goes with --method sa: other methods do not see units.")
-    assessed = report is not None or public_report is not None
+    outputs = {"--output": target, "--save-key": save_key}
+    reports = {"--report": report, "--public-report": public_report}
+    require_free({**outputs, **reports}, (file, schema), force=force)
+    output_kind(target)
+    assessed = any(path is not None for path in reports.values())
     table = read_file(file, separator, decimal, encoding, sheet)
     with stages(table.frame.height * table.frame.width, quiet=quiet or as_json) as progress:
         plan, declared = plan_release(
@@ -128,14 +127,16 @@ def anonymize(
         started = perf_counter()
         release = release_of(plan, table, declared, key, once=not assessed, progress=progress)
         seconds = perf_counter() - started
+        lost = unwritten_letters(release.table, target)
+        release = replace(release, warnings=(*release.warnings, *lost))
         progress("writing", 0.9)
         write_table(release.table, target, force=force)
     if save_key is not None:
         _write_key(save_key, key.reveal())
     if as_json:
-        _print_json(release, table, target)
+        _print_json(release, target)
     elif not quiet:
-        _print_summary(release, describe_layout(table), file, target, save_key)
+        _print_summary(release, table, file, target, save_key)
     if assessed:
         report_on(
             release,
@@ -162,70 +163,43 @@ def _write_key(path: Path, secret: bytes) -> None:
     write_atomically(path, write)
 
 
-def _print_json(release: Release, table: Table, target: Path) -> None:
+def _print_json(release: Release, target: Path) -> None:
     import json
     from dataclasses import asdict
 
-    print(
-        json.dumps(
-            {
-                "output": str(target),
-                "rows": table.frame.height,
-                "method": release.method,
-                "scatters": release.scatters,
-                "mask": release.mask,
-                "recipe": asdict(release.recipe),
-                "coordinates": release.n_components,
-                "reproducible": release.reproducible,
-                "columns": [asdict(column) for column in release.columns],
-                "relations": release.relations,
-                "moved_cells": dict(release.moved_cells),
-                "warnings": release.warnings,
-                "schema_version": 1,
-            },
-            indent=2,
-            ensure_ascii=False,
-        )
-    )
+    account = {
+        "output": str(target),
+        "rows": release.table.frame.height,
+        "method": release.method,
+        "scatters": release.scatters,
+        "mask": release.mask,
+        "recipe": asdict(release.recipe),
+        "coordinates": release.n_components,
+        "reproducible": release.reproducible,
+        "columns": [asdict(column) for column in release.columns],
+        "relations": release.relations,
+        "moved_cells": dict(release.moved_cells),
+        "warnings": release.warnings,
+        "schema_version": 1,
+    }
+    print(json.dumps(account, indent=2, ensure_ascii=False))
 
 
 def _print_summary(
-    release: Release, layout: str, source: Path, target: Path, key: Path | None
+    release: Release, table: Table, source: Path, target: Path, key: Path | None
 ) -> None:
-    from rich.markup import escape
-    from rich.table import Table as Grid
-
     from icsa.cli.console import console
+    from icsa.tables import describe_layout
 
     show = console()
-    show.print(f"{source.name}: {layout}", markup=False)
+    show.print(f"{source.name}: {describe_layout(table)}", markup=False)
     show.print(
         f"{release.method.upper()} with {' and '.join(release.scatters)}, mask {release.mask}, "
         f"recipe {release.recipe.name}: {release.n_components} coordinates masked",
         markup=False,
     )
-    grid = Grid(box=None, pad_edge=False, header_style="bold")
-    for heading in ("column", "kind", "type", "decimals", "missing", "what was done"):
-        grid.add_column(
-            heading,
-            overflow="fold",
-            justify="right" if heading in ("decimals", "missing") else "left",
-        )
-    for change in release.columns:
-        style = "bold red" if change.action == "kept" else None
-        grid.add_row(
-            escape(change.name),
-            change.kind,
-            _arrow(change.type_before, change.type_after),
-            "" if change.decimals is None else str(change.decimals),
-            _arrow(str(change.missing_before), str(change.missing_after))
-            if change.type_after
-            else str(change.missing_before),
-            escape(change.how),
-            style=style,
-        )
     show.print()
-    show.print(grid)
+    show.print(_what_changed(release))
     show.print()
     for relation in release.relations:
         show.print(f"holds in the release: {relation}", markup=False)
@@ -237,6 +211,29 @@ def _print_summary(
     show.print(f"next: icsa assess {source} {target}", markup=False)
     if key is not None:
         show.print(f"key: {key}. Keep it secret: with it the release can be undone.", markup=False)
+
+
+def _what_changed(release: Release) -> Grid:
+    """Return a row for each column: what it is, and what was done to it."""
+    from rich.markup import escape
+    from rich.table import Table as Grid
+
+    grid = Grid(box=None, pad_edge=False, header_style="bold")
+    for heading in ("column", "kind", "type", "decimals", "missing", "what was done"):
+        right = heading in ("decimals", "missing")
+        grid.add_column(heading, overflow="fold", justify="right" if right else "left")
+    for change in release.columns:
+        missing = str(change.missing_before)
+        grid.add_row(
+            escape(change.name),
+            change.kind,
+            _arrow(change.type_before, change.type_after),
+            "" if change.decimals is None else str(change.decimals),
+            _arrow(missing, str(change.missing_after)) if change.type_after else missing,
+            escape(change.how),
+            style="bold red" if change.action == "kept" else None,
+        )
+    return grid
 
 
 def _arrow(before: str, after: str) -> str:

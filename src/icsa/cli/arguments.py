@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -88,12 +89,16 @@ def require_free(
                 f"{taken[place]} and {option} are the same file, {path}. Give each its own name."
             )
         taken[place] = option
+        if path.is_dir():
+            raise InputError(f"{path} is a folder. Give {option} the name of a file in it.")
         if path.exists() and not force:
             raise InputError(
                 f"{path} is there already. Give another name, or --force to overwrite it."
             )
         if not path.parent.is_dir():
             raise InputError(f"{path.parent} is no folder. Make it first, or write elsewhere.")
+        if not os.access(path.parent, os.W_OK):
+            raise InputError(f"{path.parent} may not be written to by you. Write elsewhere.")
 
 
 def read_file(

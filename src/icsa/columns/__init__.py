@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from icsa.columns.base import Column
-from icsa.columns.registry import COLUMN_FITTERS, fit_column
+from icsa.columns.registry import COLUMN_FITTERS, fit_column, storage_of
 from icsa.columns.transforms import SCALES, Scale
 
-__all__ = ["COLUMN_FITTERS", "SCALES", "Column", "Scale", "fit_column"]
+__all__ = ["COLUMN_FITTERS", "SCALES", "Column", "Scale", "fit_column", "storage_of"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from typing import ClassVar, Self
 
@@ -13,7 +14,7 @@ from icsa.columns.base import Column
 from icsa.columns.bounds import released_bounds
 from icsa.columns.constant import Constant
 from icsa.columns.fitted import FittedColumn
-from icsa.columns.lattice import Lattice, find_lattice, lattice_of
+from icsa.columns.lattice import Lattice, lattice_of
 from icsa.columns.reading import checked_numbers, reject
 from icsa.columns.storage import NUMERIC, Storage
 from icsa.columns.transforms import LinearScale, Scale, Transform, fit_linear, fit_scale
@@ -140,21 +141,16 @@ class Continuous(FittedColumn):
 
     @classmethod
     def _lattice(cls, ordered: Vector, dtype: pl.DataType, spec: ColumnSpec) -> Lattice | None:
-        finest = cls.storage.finest_step(dtype)
-        if cls.whole:
-            finest = lattice_of(1.0).step
-        if spec.step is not None:
-            lattice = lattice_of(spec.step, spec.name)
-            if finest is not None and lattice.step % finest:
-                raise InputError(
-                    f"Column {spec.name!r}: the declared step {spec.step} is no multiple of "
-                    f"{float(finest):g}, the finest step that its type holds. Declare another step."
-                )
-            return lattice
-        found = find_lattice(ordered, precision=cls.storage.precision(dtype))
-        if finest is None or (found is not None and found.step >= finest):
-            return found
-        return Lattice(finest)
+        if spec.step is None:
+            return cls.storage.lattice(ordered, dtype, whole=cls.whole)
+        lattice = lattice_of(spec.step, spec.name)
+        finest = Fraction(1) if cls.whole else cls.storage.finest_step(dtype)
+        if finest is not None and lattice.step % finest:
+            raise InputError(
+                f"Column {spec.name!r}: the declared step {spec.step} is no multiple of "
+                f"{float(finest):g}, the finest step that its type holds. Declare another step."
+            )
+        return lattice
 
     def numbers(self, cells: pl.Series) -> Vector:
         """Return one number a cell, NaN where missing."""

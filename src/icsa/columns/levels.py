@@ -14,9 +14,12 @@ from icsa.errors import InputError
 from icsa.matrices import Vector
 from icsa.schema import ColumnSpec
 
-__all__ = ["Counts", "Levels", "find_levels"]
+__all__ = ["FEWEST_HOLDERS", "Counts", "Levels", "find_levels"]
 
 Counts = npt.NDArray[np.int64]
+
+# A level that fewer people hold points at them.
+FEWEST_HOLDERS = 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -17,6 +17,7 @@ from icsa.columns.dates import Date, DateTime
 from icsa.columns.identifier import Identifier
 from icsa.columns.integer import Integer
 from icsa.columns.ordinal import Ordinal
+from icsa.columns.storage import NUMERIC, Storage
 from icsa.columns.text import Text
 from icsa.columns.times import Duration, TimeOfDay
 from icsa.columns.transforms import Scale
@@ -24,7 +25,7 @@ from icsa.columns.zero_inflated import ZeroInflated
 from icsa.errors import UnknownNameError
 from icsa.schema import ColumnSpec, Kind
 
-__all__ = ["COLUMN_FITTERS", "fit_column"]
+__all__ = ["COLUMN_FITTERS", "fit_column", "storage_of"]
 
 Fitter: TypeAlias = Callable[[pl.Series, ColumnSpec, Scale], Column]
 
@@ -77,3 +78,17 @@ def fit_column(cells: pl.Series, spec: ColumnSpec, *, scale: Scale = "power") ->
     if spec.kind not in COLUMN_FITTERS:
         raise UnknownNameError("kind", spec.kind, COLUMN_FITTERS)
     return COLUMN_FITTERS[spec.kind](cells, spec, scale)
+
+
+def storage_of(dtype: pl.DataType) -> Storage | None:
+    """Return how cells of a type become numbers and back; None where they do not.
+
+    Examples
+    --------
+    >>> storage_of(pl.Date()).holds, storage_of(pl.String())
+    ('dates', None)
+    """
+    return next((storage for storage in _STORAGES if storage.accepts(dtype)), None)
+
+
+_STORAGES = (NUMERIC, Date.storage, DateTime.storage, Duration.storage, TimeOfDay.storage)

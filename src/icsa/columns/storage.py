@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from icsa.columns.lattice import Lattice, find_lattice
 from icsa.errors import InputError, NotNumericError
 from icsa.matrices import Vector
 from icsa.schema import ColumnSpec
@@ -68,6 +69,19 @@ class Storage:
         """Return the relative rounding error of a type's numbers."""
         narrow = _NARROW_FLOATS.get(dtype)
         return 2.0**-53 if narrow is None else float(np.finfo(narrow).eps) / 2.0
+
+    def lattice(
+        self, ordered: Vector, dtype: pl.DataType, *, whole: bool = False
+    ) -> Lattice | None:
+        """Return the lattice of sorted numbers, as coarse as their type or coarser; None for none.
+
+        Numbers that are `whole` are on one of whole numbers, whatever their type.
+        """
+        finest = Fraction(1) if whole else self.finest_step(dtype)
+        found = find_lattice(ordered, precision=self.precision(dtype))
+        if finest is None or (found is not None and found.step >= finest):
+            return found
+        return Lattice(finest)
 
     def cells(self, numbers: Vector, dtype: pl.DataType, name: str) -> pl.Series:
         """Return the cells of numbers, null for NaN; an error where the type cannot hold them."""

@@ -13,16 +13,14 @@ from itertools import chain
 import numpy as np
 import polars as pl
 
-from icsa.inspection.kinds import FEWEST_HOLDERS
+from icsa.columns.levels import FEWEST_HOLDERS
 from icsa.inspection.names import names_grades
 from icsa.inspection.profile import Profile
 from icsa.inspection.sentinels import sentinel_codes, sentinel_words
-from icsa.schema import ColumnSpec
+from icsa.schema import DISCRETE_KINDS, NUMERIC_KINDS, ColumnSpec
 
 __all__ = ["missing_together", "notes_on"]
 
-_DISCRETE = ("binary", "category", "ordinal")
-_NUMERIC = ("continuous", "integer", "zero-inflated")
 _MOSTLY = 0.5
 _NEARLY_ALL = 0.9
 _ROWS_TO_BE_UNIQUE = 20
@@ -169,7 +167,7 @@ def _rows(flags: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> str:
 
 
 def _rare_levels(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
-    if spec.kind not in _DISCRETE or not profile.distinct:
+    if spec.kind not in DISCRETE_KINDS or not profile.distinct:
         return
     rare = int((profile.held < FEWEST_HOLDERS).sum())
     if rare:
@@ -198,7 +196,7 @@ def _heaping(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
     """Count multiples of 10 and 5 among whole numbers that reach over several tens."""
     numbers = profile.numbers
     wide = profile.present >= _ROWS_FOR_HEAPING and numbers.size >= _VALUES_FOR_HEAPING
-    if spec.kind not in _NUMERIC or not wide or not profile.is_whole:
+    if spec.kind not in NUMERIC_KINDS or not wide or not profile.is_whole:
         return
     held = profile.held.astype(float) * (numbers != 0.0)  # zero is a matter of its own
     total = held.sum()
@@ -243,7 +241,7 @@ def _bounds(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
     if declared:
         yield f"kept within the schema's {' and '.join(declared)}"
     elif (
-        spec.kind in _NUMERIC
+        spec.kind in NUMERIC_KINDS
         and profile.distinct > _VALUES_FOR_HEAPING
         and np.count_nonzero(profile.numbers < 0) == 1
     ):

@@ -44,6 +44,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from icsa.columns.levels import FEWEST_HOLDERS
 from icsa.inspection.names import (
     is_postal,
     names_contact,
@@ -55,10 +56,7 @@ from icsa.inspection.names import (
 from icsa.inspection.profile import Profile
 from icsa.schema import Action, Kind
 
-__all__ = ["FEWEST_HOLDERS", "Guess", "action_of", "guess_kind"]
-
-# A level that fewer people hold is not shown to anyone.
-FEWEST_HOLDERS = 3
+__all__ = ["Guess", "action_of", "guess_kind"]
 
 _FEW_VALUES = 8
 _ROWS_A_VALUE = 5

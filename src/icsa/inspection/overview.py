@@ -8,11 +8,12 @@ from typing import Any
 
 import polars as pl
 
+from icsa.columns.levels import FEWEST_HOLDERS
 from icsa.errors import InputError
 from icsa.inspection.findings import missing_together, notes_on
 from icsa.inspection.kinds import Guess, action_of, guess_kind
 from icsa.inspection.profile import Profile, profile_of
-from icsa.schema import ColumnSpec, Kind, Schema
+from icsa.schema import NUMERIC_KINDS, ColumnSpec, Kind, Schema
 from icsa.tables.table import Table
 
 __all__ = ["ColumnInspection", "Inspection", "guess_schema", "inspect_table", "type_in_words"]
@@ -32,9 +33,6 @@ _MASKED: Mapping[Kind, str] = {
     "text": "masked",
     "constant": "released as it is: one value, where there is one",
 }
-_NUMERIC = ("continuous", "integer", "zero-inflated")
-# A value held by fewer people points at them.
-_FEW_PEOPLE = 3
 _TYPES: tuple[tuple[type[pl.DataType], str], ...] = (
     (pl.String, "text"),
     (pl.Categorical, "categories"),
@@ -185,7 +183,7 @@ def inspect_table(
 def _guessed(profile: Profile) -> ColumnSpec:
     guess = guess_kind(profile)
     action = action_of(guess.kind)
-    if guess.kind == "constant" and 0 < profile.present < min(_FEW_PEOPLE, profile.n_rows):
+    if guess.kind == "constant" and 0 < profile.present < min(FEWEST_HOLDERS, profile.n_rows):
         action = "drop"  # a value that one or two people have is theirs alone
     return ColumnSpec(name=profile.name, kind=guess.kind, action=action, levels=guess.levels)
 
@@ -217,7 +215,7 @@ def _outcome(spec: ColumnSpec, profile: Profile) -> str:
         return "left out"
     if spec.action == "replace":
         return "replaced by fresh ones"
-    natural = spec.kind in _NUMERIC and spec.lower is None and profile.numbers.size
+    natural = spec.kind in NUMERIC_KINDS and spec.lower is None and profile.numbers.size
     if natural and profile.numbers.min() >= 0.0:
         return f"{_MASKED[spec.kind]}, none negative"
     return _MASKED[spec.kind]

@@ -6,20 +6,16 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 import numpy as np
-import polars as pl
 
-from icsa.columns.lattice import find_lattice
+from icsa.columns import storage_of
 from icsa.inspection.kinds import guess_kind
-from icsa.inspection.profile import profile_of
+from icsa.inspection.profile import Profile, profile_of
 from icsa.matrices import Vector
-from icsa.relations import find_gaps, find_products, find_relations
-from icsa.schema import Kind, Schema
+from icsa.relations import Gap, LinearRelation, find_derivation
+from icsa.schema import QUANTITY_KINDS, Kind, Schema
 from icsa.tables.table import Table
 
-__all__ = ["relation_notes"]
-
-_NUMERIC = ("continuous", "integer", "zero-inflated")
-_TEMPORAL = ("date", "datetime", "duration", "time")
+__all__ = ["quantity_of", "relation_notes"]
 
 
 class _Described(Protocol):
@@ -37,31 +33,49 @@ def relation_notes(table: Table, schema: Schema | None = None) -> Mapping[str, t
 
     Examples
     --------
+    >>> import polars as pl
     >>> rng = np.random.default_rng(1)
     >>> a, b = rng.integers(0, 50, (2, 40))
     >>> relation_notes(Table(pl.DataFrame({"a": a, "b": b, "total": a + b})))
     {'total': ('total = a + b in all rows; kept so',)}
     """
     numbers: dict[str, Vector] = {}
+    steps: dict[str, float | None] = {}
     kinds: dict[str, Kind] = {}
     for name in table.frame.columns:
         spec = None if schema is None else schema.columns[name]
         profile = profile_of(table, name, spec)
         kind = guess_kind(profile).kind if spec is None else spec.kind
         masked = spec is None or spec.action == "mask"
-        if masked and (kind in _NUMERIC or kind in _TEMPORAL) and profile.distinct > 1:
-            numbers[name] = _numbers(profile.cells)
+        quantity = quantity_of(profile, kind) if masked and profile.distinct > 1 else None
+        if quantity is not None:
+            numbers[name], steps[name] = quantity
             kinds[name] = kind
-    steps = {name: _step(values) for name, values in numbers.items()}
-    linear = find_relations(numbers, steps, kinds)
-    gaps = find_gaps(numbers, kinds)
-    products = find_products(numbers, steps)
-    targets = {relation.target for relation in linear}
+    found = find_derivation(numbers, steps, kinds)
     notes: dict[str, tuple[str, ...]] = {}
-    _add(notes, ((found.target, found) for found in linear), "; kept so")
-    _add(notes, ((gap.other, gap) for gap in gaps if gap.other not in targets), "; kept so")
-    _add(notes, ((found.target, found) for found in products), "; not kept")
+    _add(notes, ((relation.target, relation) for relation in found.relations), "; kept so")
+    _add(notes, ((gap.other, gap) for gap in found.gaps), "; kept so")
+    _add(notes, ((_follower(one), one) for one in found.unkept), "; not kept")
+    _add(notes, ((product.target, product) for product in found.products), "; not kept")
     return notes
+
+
+def quantity_of(profile: Profile, kind: Kind) -> tuple[Vector, float | None] | None:
+    """Return a column's numbers, NaN where missing, and its lattice step; None for other kinds."""
+    storage = storage_of(profile.dtype)
+    if kind not in QUANTITY_KINDS or storage is None:
+        return None
+    numbers = storage.numbers(profile.cells)
+    ordered = np.sort(numbers[np.isfinite(numbers)])
+    if not ordered.size:
+        return None
+    lattice = storage.lattice(ordered, profile.dtype, whole=kind == "integer")
+    step = None if lattice is None else lattice.width
+    return np.where(np.isfinite(numbers), numbers, np.nan), step
+
+
+def _follower(found: LinearRelation | Gap) -> str:
+    return found.other if isinstance(found, Gap) else found.target
 
 
 def _add(
@@ -74,23 +88,3 @@ def _add(
 def _on_one_line(words: str) -> str:
     """Return words with escapes for what names may hold that ends a line or moves a cursor."""
     return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in words)
-
-
-def _numbers(cells: pl.Series) -> Vector:
-    """Return days of dates, seconds of times, and numbers as they are, NaN where missing."""
-    if isinstance(cells.dtype, pl.Duration):
-        cells = cells.dt.total_microseconds() / 1e6
-    elif isinstance(cells.dtype, pl.Datetime):
-        cells = cells.dt.epoch("us") / 1e6
-    elif isinstance(cells.dtype, pl.Time):
-        cells = cells.to_physical() / 1e9
-    elif isinstance(cells.dtype, pl.Date):
-        cells = cells.to_physical()
-    numbers: Vector = cells.cast(pl.Float64).to_numpy()
-    return np.where(np.isfinite(numbers), numbers, np.nan)
-
-
-def _step(numbers: Vector) -> float | None:
-    there = np.sort(numbers[~np.isnan(numbers)])
-    lattice = find_lattice(there) if there.size else None
-    return None if lattice is None else lattice.width

@@ -206,11 +206,14 @@ def _ratios_without_top_column(
     ratios = np.empty(rows.size)
     for column in np.unique(top):
         who = np.flatnonzero(top == column)
+        people = _without(lenses.originals("E").rows(rows[who]), int(column))
+        # One copy of a table at a time: a long one needs the room.
         original = _without(lenses.originals("E"), int(column))
+        d_org = nearest(people, original, own=rows[who], threads=threads).distances[:, 0]
+        del original
         released = _without(lenses.releases(lens), int(column))
-        people = original.rows(rows[who])
-        alone = nearest(people, original, own=rows[who], threads=threads).distances[:, 0]
-        ratios[who] = _ratios(nearest(people, released, threads=threads).distances[:, 0], alone)
+        d_rel = nearest(people, released, threads=threads).distances[:, 0]
+        ratios[who] = _ratios(d_rel, d_org)
     return ratios
 
 

@@ -5,14 +5,17 @@ All of them look at one float64 vector a column, NaN where missing.
 
 from __future__ import annotations
 
+from icsa.relations.derivation import Derivation, find_derivation
 from icsa.relations.gaps import Gap, find_gaps, find_orders
 from icsa.relations.linear import LinearRelation, find_relations
 from icsa.relations.products import ProductRelation, find_products
 
 __all__ = [
+    "Derivation",
     "Gap",
     "LinearRelation",
     "ProductRelation",
+    "find_derivation",
     "find_gaps",
     "find_orders",
     "find_products",

@@ -9,7 +9,7 @@ import numpy as np
 
 from icsa.matrices import Vector
 from icsa.relations.words import in_rows
-from icsa.schema import Kind
+from icsa.schema import DATE_KINDS, NUMERIC_KINDS, TEMPORAL_KINDS, Kind
 
 __all__ = ["Gap", "find_gaps", "find_orders"]
 
@@ -23,13 +23,8 @@ _MOST_ROWS = 5_000
 _SEED = 20_240_229
 # Columns of one family measure the same kind of quantity.
 _FAMILIES: Mapping[Kind, str] = {
-    "continuous": "number",
-    "integer": "number",
-    "zero-inflated": "number",
-    "date": "date",
-    "datetime": "datetime",
-    "duration": "duration",
-    "time": "time",
+    **dict.fromkeys(NUMERIC_KINDS, "number"),
+    **{kind: kind for kind in TEMPORAL_KINDS},
 }
 
 
@@ -69,6 +64,11 @@ class Gap:
     share: float
     ordered: bool
     covered: float = 1.0
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """Names of the column and of its bases."""
+        return frozenset((self.other, *self.bases))
 
     def start(self, numbers: Mapping[str, Vector]) -> Vector:
         """Return where the gap starts: the latest base, NaN where none is present."""
@@ -150,7 +150,7 @@ def find_orders(numbers: Mapping[str, Vector], kinds: Mapping[str, Kind]) -> tup
     ['died is never below seen; equal in 0.0% of the rows']
     """
     found = {}
-    for kind in ("date", "datetime"):
+    for kind in DATE_KINDS:
         names = [name for name in numbers if kinds.get(name) == kind]
         before = {
             other: [base for base in names if base != other and _precedes(numbers, base, other)]

@@ -13,11 +13,10 @@ from icsa.relations.blocks import Block, blocks
 from icsa.relations.fitting import LEAST_SHARE, Fit, fit_target, tolerances
 from icsa.relations.search import Suspicion, suspected_long, suspected_pairs, suspected_triples
 from icsa.relations.words import in_rows, sum_of
-from icsa.schema import Kind
+from icsa.schema import DATE_KINDS, Kind
 
 __all__ = ["LinearRelation", "find_relations"]
 
-_DATES = ("date", "datetime")
 _SIZES = (1e-150, 1e150)
 _MOST_TERMS_MESSY = 6
 _MOST_TERMS = 40
@@ -268,7 +267,7 @@ def _preference(
     table: _Table, target: int, others: Sequence[int], fit: Fit, relation: LinearRelation
 ) -> tuple[float, ...]:
     """Return what sorts good targets first."""
-    dates = [place for place in (target, *others) if table.kinds[place] in _DATES]
+    dates = [place for place in (target, *others) if table.kinds[place] in DATE_KINDS]
     earliest = min(dates, key=lambda place: float(np.nanmedian(table.columns[place])), default=-1)
     return (
         not fit.simple,

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import polars as pl
 
 from icsa.columns.base import Column
 from icsa.columns.identifier import Identifier
-from icsa.errors import InputError, UnknownNameError
-from icsa.inspection import guess_schema, type_in_words
-from icsa.masks import MASKS
+from icsa.errors import InputError
+from icsa.inspection import guess_schema
+from icsa.matrices import Vector
 from icsa.randomness import Key, as_key
+from icsa.release.accounts import changes_of, names_with, warnings_of
 from icsa.release.derivation import step_of
-from icsa.release.plan import Extent, Plan, extent_of, make_plan, silent
+from icsa.release.extents import extent_of
+from icsa.release.methods import MethodOptions
+from icsa.release.plan import Plan, make_plan, silent
 from icsa.release.recipes import resolve_recipe
-from icsa.release.records import ColumnChange, Release
+from icsa.release.records import Release
 from icsa.rules import Rule, check_rules, enforce_rules, parse_rule, require_rules
 from icsa.schema import Schema, with_kept
 from icsa.shuffling import permutation
@@ -122,34 +125,21 @@ def plan_release(
     schema: Schema | None = None,
     keep: Sequence[str] = (),
     recipe: str = "mixed",
-    method: str = "icsa",
-    scatters: Sequence[str] | None = None,
-    mask: str = "permute",
-    raw_units: bool = False,
     progress: Callable[[str, float], None] = silent,
+    **options: Unpack[MethodOptions],
 ) -> tuple[Plan, Schema]:
     """Return the plan for a table and the schema that it was made for; options of `anonymize`.
 
     Whoever assesses a release needs both, to make it again under other keys.
     """
-    if mask not in MASKS:
-        raise UnknownNameError("mask", mask, MASKS)
     declared = with_kept(guess_schema(table) if schema is None else schema, keep)
     rules = [parse_rule(text, table.frame.columns) for text in declared.rules]
     for rule in rules:
         _require_masked(rule, declared)
     require_rules(rules, table.frame)
     with one_linear_algebra_thread():
-        plan = make_plan(
-            table,
-            declared,
-            resolve_recipe(recipe, declared.recipe),
-            method=method,
-            scatters=scatters,
-            mask=mask,
-            raw_units=raw_units,
-            progress=progress,
-        )
+        chosen = resolve_recipe(recipe, declared.recipe)
+        plan = make_plan(table, declared, chosen, progress=progress, **options)
     return plan, declared
 
 
@@ -178,37 +168,19 @@ def release_of(
 
     A plan that is needed once only can be used up, which takes less memory.
     """
-    n_rows = source.frame.height
     with one_linear_algebra_thread():
         numbers = plan.released_numbers(key, in_place=once, progress=progress)
     progress("writing cells", 0.8)
-    built: dict[str, pl.Series] = {}
-    for spec in schema.columns.values():
-        cells = source.frame[spec.name]
-        if spec.action == "mask":
-            column = plan.columns[spec.name]
-            masked = column.cells(numbers[spec.name])
-            if plan.extents[spec.name].missing > cells.null_count():
-                masked = _with_missing_codes(masked, cells, column, key)
-            built[spec.name] = masked
-        elif spec.action == "replace":
-            built[spec.name] = Identifier.fit(cells, spec).fresh(n_rows).alias(spec.name)
-        elif spec.action == "keep":
-            built[spec.name] = cells
-    frame = pl.DataFrame(built)
-    if plan.mask != "permute" or _names(schema, "keep"):
-        # The other masks leave rows in their places, and kept columns are in theirs.
-        frame = frame[permutation(n_rows, key.stream("rows"))]
-        for name in _names(schema, "replace"):
-            frame = frame.with_columns(built[name])
+    frame, letters = _cells_of(plan, source, schema, numbers, key)
     frame, moved = _with_rules(frame, plan, schema)
     if moved:
         numbers = plan.numbers_of(frame)
+        letters = {n: found.set(frame[n].is_not_null(), None) for n, found in letters.items()}
     extents = {name: extent_of(values) for name, values in numbers.items()}
     return Release(
-        table=source.with_frame(frame),
-        columns=tuple(_changes(plan, source, schema, frame, extents)),
-        warnings=tuple(_warnings(plan, schema, key, extents)),
+        table=source.with_frame(frame, letters),
+        columns=tuple(changes_of(plan, source, schema, frame, extents)),
+        warnings=tuple(warnings_of(plan, schema, key, extents, numbers)),
         relations=plan.derivation.describe_in(numbers),
         moved_cells=moved,
         method=plan.method,
@@ -218,6 +190,35 @@ def release_of(
         n_components=plan.coordinates.eigenvalues.size,
         reproducible=key.reproducible,
     )
+
+
+def _cells_of(
+    plan: Plan, source: Table, schema: Schema, numbers: Mapping[str, Vector], key: Key
+) -> tuple[pl.DataFrame, dict[str, pl.Series]]:
+    """Return the released columns, and the letters of their missing cells."""
+    n_rows = source.frame.height
+    built: dict[str, pl.Series] = {}
+    letters: dict[str, pl.Series] = {}
+    for spec in schema.columns.values():
+        name = spec.name
+        cells = source.frame[name]
+        if spec.action == "mask":
+            built[name] = plan.columns[name].cells(numbers[name])
+            if name in source.missing_letters or plan.extents[name].missing > cells.null_count():
+                found = _with_reasons(built[name], source, plan.columns[name], key)
+                built[name], letters[name] = found
+        elif spec.action == "replace":
+            built[name] = Identifier.fit(cells, spec).fresh(n_rows).alias(name)
+        elif spec.action == "keep":
+            built[name] = cells
+            letters[name] = source.missing_letters.get(name, _no_letters(cells))
+    frame = pl.DataFrame(built)
+    if plan.mask != "permute" or names_with("keep", schema):
+        # The other masks leave rows in their places, and kept columns are in theirs.
+        order = permutation(n_rows, key.stream("rows"))
+        frame = frame[order].with_columns(built[name] for name in names_with("replace", schema))
+        letters = {name: found[order] for name, found in letters.items()}
+    return frame, {name: found for name, found in letters.items() if name in source.missing_letters}
 
 
 def _with_rules(
@@ -234,140 +235,25 @@ def _with_rules(
     return (frame if check_rules(rules, again) else again), moved
 
 
-def _names(schema: Schema, action: str) -> list[str]:
-    return [spec.name for spec in schema.columns.values() if spec.action == action]
+def _with_reasons(
+    released: pl.Series, source: Table, column: Column, key: Key
+) -> tuple[pl.Series, pl.Series]:
+    """Return the cells with the original's codes for missing, shuffled, and its letters likewise.
 
-
-def _with_missing_codes(
-    released: pl.Series, original: pl.Series, column: Column, key: Key
-) -> pl.Series:
-    """Return the cells with the original's codes for missing, shuffled, where they are missing."""
-    gone = np.isnan(column.numbers(original))
-    pool = original.filter(pl.Series(gone))
-    if pool.null_count() == pool.len():
-        return released
-    order = permutation(pool.len(), key.child("missing codes").stream(original.name))
+    A cell that is missing for no reason given is null in both.
+    """
+    original = source.frame[column.name]
+    letters = source.missing_letters.get(column.name, _no_letters(original))
+    gone = pl.Series(np.isnan(column.numbers(original)))
+    codes = original.filter(gone)
+    found = _no_letters(released)
+    if not codes.len():
+        return released, found
+    order = permutation(codes.len(), key.child("missing codes").stream(original.name))
     rows = np.flatnonzero(released.is_null().to_numpy())
-    drawn = pool[np.resize(order, rows.size)]
-    return released.scatter(rows, drawn)
+    drawn = np.resize(order, rows.size)
+    return released.scatter(rows, codes[drawn]), found.scatter(rows, letters.filter(gone)[drawn])
 
 
-_HOW = {
-    "continuous": "masked, rounded as the original",
-    "integer": "masked, whole numbers",
-    "zero-inflated": "masked, as many equal cells as before",
-    "binary": "masked, counts kept",
-    "category": "masked, counts kept",
-    "ordinal": "masked, counts kept",
-    "date": "masked",
-    "datetime": "masked",
-    "duration": "masked",
-    "time": "masked",
-    "constant": "one value for everybody, as it was",
-}
-# Released standard deviations above so many times the original's are told.
-_WIDE = 1.5
-# A level held by fewer people points at them.
-_FEW_PEOPLE = 3
-_ACTIONS = {"replace": "replaced", "drop": "dropped", "keep": "kept"}
-_OTHER_HOW = {
-    "replaced": "fresh identifiers, unrelated to the old ones",
-    "dropped": "left out",
-    "kept": "RELEASED AS IT IS, because it was asked for",
-}
-
-
-def _changes(
-    plan: Plan,
-    source: Table,
-    schema: Schema,
-    frame: pl.DataFrame,
-    extents: Mapping[str, Extent],
-) -> Iterator[ColumnChange]:
-    targets = {relation.target: relation for relation in plan.derivation.relations}
-    for spec in schema.columns.values():
-        before = source.frame[spec.name]
-        after = frame[spec.name] if spec.name in frame.columns else None
-        column, variable = plan.columns.get(spec.name), source.variable(spec.name)
-        kind: str = spec.kind
-        if spec.action != "mask":
-            action = _ACTIONS[spec.action]
-            how = _OTHER_HOW[action]
-        else:
-            kind = plan.columns[spec.name].kind
-            action = "constant" if kind == "constant" else "masked"
-            how = _HOW[kind]
-            if spec.name in targets:
-                action, how = "recomputed", f"recomputed: {targets[spec.name].describe()}"
-        yield ColumnChange(
-            name=spec.name,
-            kind=kind,
-            action=action,
-            how=how,
-            type_before=type_in_words(before.dtype),
-            type_after="" if after is None else type_in_words(after.dtype),
-            decimals=None if after is None else _decimals(column),
-            labels=bool(variable.label or variable.value_labels),
-            missing_before=_missing(plan.extents.get(spec.name), before),
-            missing_after=0 if after is None else _missing(extents.get(spec.name), after),
-        )
-
-
-def _warnings(plan: Plan, schema: Schema, key: Key, extents: Mapping[str, Extent]) -> Iterator[str]:
-    if key.reproducible:
-        yield "Made with a seed, so reproducible: not for release."
-    kept = _names(schema, "keep")
-    if kept:
-        yield (
-            f"Released as they are, because it was asked for: {', '.join(kept)}. Their cells stay "
-            "together, but no longer belong to the other columns of the same row. Whoever knows "
-            "such cells of somebody knows that the person is in the table."
-        )
-    yield from plan.notes
-    yield from _rare_levels(plan)
-    wide = _wide_columns(plan, extents)
-    if wide:
-        yield (
-            f"{', '.join(wide)}: spread more than {_WIDE:g} times as far as in the original, "
-            "because somebody stands out very far. Use --recipe topcode, or declare bounds in a "
-            "schema."
-        )
-    for product in plan.derivation.products:
-        yield f"{product.describe()}; not kept. Compute it again from the released columns."
-
-
-def _rare_levels(plan: Plan) -> Iterator[str]:
-    """Yield a warning for each column with levels that hardly anybody has."""
-    for name, column in plan.columns.items():
-        levels = getattr(column, "levels", None)
-        if levels is None:
-            continue
-        rare = int(np.sum((levels.counts > 0) & (levels.counts < _FEW_PEOPLE)))
-        if rare:
-            yield (
-                f"{name}: {rare} level(s) held by fewer than {_FEW_PEOPLE} people are in the "
-                "release as they are. Merge them with others, or drop the column."
-            )
-
-
-def _wide_columns(plan: Plan, extents: Mapping[str, Extent]) -> list[str]:
-    """Return the columns whose released numbers spread much farther than the original's."""
-    return [
-        name
-        for name, column in plan.columns.items()
-        if getattr(column, "levels", None) is None
-        and extents[name].deviation > _WIDE * plan.extents[name].deviation
-    ]
-
-
-def _decimals(column: Column | None) -> int | None:
-    """Return how many decimals the column's lattice needs; None without a decimal one."""
-    step = None if column is None else step_of(column)
-    if step is None or not 0.0 < step < 1.0:
-        return None
-    return next((k for k in range(1, 16) if float(f"{step:.{k}f}") == step), None)
-
-
-def _missing(extent: Extent | None, cells: pl.Series) -> int:
-    """Return how many cells have no value; codes for missing count as none."""
-    return cells.null_count() if extent is None else extent.missing
+def _no_letters(cells: pl.Series) -> pl.Series:
+    return pl.Series(cells.name, [None], dtype=pl.String).new_from_index(0, cells.len())

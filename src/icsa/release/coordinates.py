@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from icsa.errors import ExactFitError, InputError
 from icsa.ics import InvariantCoordinates, invariant_coordinates
 from icsa.matrices import Matrix
-from icsa.scatters import LocationScatter, resolve
+from icsa.scatters import LocationScatter
 from icsa.scatters.anchored_estimate import AnchoredScatter, anchored
 
-__all__ = ["FoundCoordinates", "find_coordinates", "method_scatters"]
+__all__ = ["FoundCoordinates", "find_coordinates"]
 
 _MCD = re.compile(r"mcd(\d\d)")
-_SPECTRAL = ("identity", "cov")
-_ROBUST = ("mcd50", "mcd75")
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,31 +23,6 @@ class FoundCoordinates:
 
     coordinates: InvariantCoordinates
     notes: tuple[str, ...] = ()
-
-
-def method_scatters(method: str, scatters: Sequence[str] | None) -> tuple[str, str]:
-    """Return the names of the pair that a method uses.
-
-    Examples
-    --------
-    >>> method_scatters("icsa", None), method_scatters("sa", None)
-    (('mcd50', 'mcd75'), ('identity', 'cov'))
-    """
-    if method not in ("icsa", "sa"):
-        raise InputError(f"No method {method!r}: there are 'icsa' and 'sa'.")
-    if method == "sa":
-        if scatters is not None and tuple(scatters) != _SPECTRAL:
-            raise InputError(
-                "Spectral anonymization has no scatters to choose: leave them out, or use the "
-                "method 'icsa'."
-            )
-        return _SPECTRAL
-    if scatters is None:
-        return _ROBUST
-    if isinstance(scatters, str) or len(scatters) != 2:
-        raise InputError("Scatters are a pair, such as mcd50,mcd75.")
-    first, second = (resolve(name).name for name in scatters)
-    return first, second
 
 
 def find_coordinates(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Unpack
 
 import numpy as np
 import polars as pl
@@ -17,44 +17,26 @@ from icsa.errors import InputError, VerbatimColumnWarning
 from icsa.ics import InvariantCoordinates
 from icsa.matrices import Matrix, Vector
 from icsa.randomness import Key
+from icsa.relations import Derivation
 from icsa.release.calibration import Move, calibrating_move, view_correlation
-from icsa.release.coordinates import find_coordinates, method_scatters
-from icsa.release.derivation import Derivation, derivation_of, gap_column
+from icsa.release.coordinates import find_coordinates
+from icsa.release.derivation import broken_by_keeping, derivation_of, gap_column
 from icsa.release.encoding import Encoding, encoding_of
+from icsa.release.extents import Extent, extent_of, within_bounds
 from icsa.release.imputation import fill_missing_scores
+from icsa.release.methods import MethodOptions, method_of
 from icsa.release.recipes import Recipe
 from icsa.schema import ColumnSpec, Schema
 from icsa.tables import Table
 from icsa.threads import in_threads, threads_for
 
-__all__ = ["Extent", "Plan", "extent_of", "make_plan", "silent"]
+__all__ = ["Plan", "make_plan", "silent"]
 
 FEWEST_ROWS = 30
 # Rows that calibration looks at.
 _CALIBRATION_ROWS = 20_000
 # With so few coordinates or fewer the method hides little.
 _FEW_COORDINATES = 3
-
-
-class Extent(NamedTuple):
-    """How much of a column is missing, and how far its numbers spread."""
-
-    missing: int
-    deviation: float
-
-
-def extent_of(numbers: Vector) -> Extent:
-    """Return the number of missing cells and the standard deviation of the others.
-
-    Examples
-    --------
-    >>> extent_of(np.array([1.0, 3.0, np.nan]))
-    Extent(missing=1, deviation=1.0)
-    """
-    missing = int(np.isnan(numbers).sum())
-    there = numbers[~np.isnan(numbers)] if missing else numbers
-    with np.errstate(over="ignore", invalid="ignore"):  # squares of 1e300
-        return Extent(missing, float(there.std()) if there.size else 0.0)
 
 
 def silent(_stage: str, _share: float) -> None:
@@ -118,8 +100,10 @@ class Plan:
         progress("decoding", 0.6)
         threads = threads_for(masked.size, None)
         coded = {part.column.name: part.column for part in self.encoding.parts}
-        restored = self.derivation.restore(self.encoding.decode(masked, threads), coded)
-        return {name: _declared_range(self.columns[name], v) for name, v in restored.items()}
+        decoded = self.encoding.decode(masked, threads)
+        return self.derivation.restore(
+            decoded, coded, lambda name, numbers: within_bounds(self.columns[name], numbers)
+        )
 
     def numbers_of(self, frame: pl.DataFrame) -> dict[str, Vector]:
         """Return the numbers of a release's masked columns."""
@@ -170,61 +154,37 @@ def make_plan(
     schema: Schema,
     recipe: Recipe,
     *,
-    method: str = "icsa",
-    scatters: Sequence[str] | None = None,
-    mask: str = "permute",
-    raw_units: bool = False,
     progress: Callable[[str, float], None] = silent,
+    **options: Unpack[MethodOptions],
 ) -> Plan:
-    """Return the plan for the columns of a table that are to be masked."""
-    pair = method_scatters(method, scatters)
+    """Return the plan for the columns of a table that are to be masked; options of `method_of`."""
+    method = method_of(**options)
     threads = threads_for(table.frame.height * table.frame.width, None)
     columns, numbers, extents = _fitted(table, schema, recipe, threads)
     if not columns:
         raise InputError("No column is left to mask. Give at least one another kind or action.")
-    derivation = derivation_of(columns, numbers) if recipe.find_relations else Derivation()
-    reduced = derivation.reduce(numbers)
-    coded = {name: columns[name] for name in reduced}
-    for gap in derivation.gaps:
-        values = pl.Series(gap.other, reduced[gap.other], nan_to_null=True)
-        coded[gap.other] = gap_column(gap, columns[gap.other], values, recipe)
-        reduced[gap.other] = coded[gap.other].numbers(values)
+    derivation = Derivation()
+    broken: tuple[str, ...] = ()
+    if recipe.find_relations:
+        derivation = derivation_of(columns, numbers)
+        broken = broken_by_keeping(table, schema, columns, numbers)
+    coded, reduced = _coded(columns, numbers, derivation, recipe)
+    numbers.clear()  # a long table needs the room
     progress("encoding", 0.1)
     encoding = encoding_of(coded, reduced)
-    _require_rows(table.frame.height)
-    if encoding.n_scores == 0:
-        raise InputError(
-            "No column that is to be masked varies: there is nothing to hide, and nothing to learn "
-            "from the table."
-        )
-    scores = encoding.encode(reduced, threads)
-    _require_enough_rows(scores.shape, coded)
-    wanted = None
-    if recipe.calibration_rounds:
-        rows = _sample_of(scores.shape[0])
-        wanted = view_correlation(encoding.view({n: v[rows] for n, v in reduced.items()}))
-    fill_missing_scores(scores)
+    scores = _complete_scores(encoding, reduced, threads)
+    wanted = _wanted_correlation(encoding, reduced) if recipe.calibration_rounds else None
     centre, spread = _standardize(scores, threads)
-    if raw_units:
-        raw = _raw_spread(encoding, reduced, spread)
-        scores *= spread / raw
-        spread = raw
+    if method.raw_units:
+        spread = _back_to_raw_units(scores, encoding, reduced, spread)
     anchors, anchor_names = encoding.anchors(reduced)
-    numbers.clear()  # a long table needs the room
     reduced.clear()
-    found = find_coordinates(scores, anchors, anchor_names, pair)
-    notes = [*found.notes, *_verbatim_notes(found.coordinates, encoding, mask)]
-    n_components = found.coordinates.eigenvalues.size
-    if n_components <= _FEW_COORDINATES:
-        notes.append(
-            f"Only {n_components} coordinate(s) can be masked. With 3 or fewer the method hides "
-            "people who stand out badly: assess the release, or add columns."
-        )
+    found = find_coordinates(scores, anchors, anchor_names, method.scatters)
     return Plan(
         recipe=recipe,
-        method=method,
-        scatters=pair,
-        mask=mask,
+        method=method.name,
+        scatters=method.scatters,
+        mask=method.mask,
         columns=columns,
         extents=extents,
         derivation=derivation,
@@ -234,8 +194,44 @@ def make_plan(
         spread=spread,
         coordinates=found.coordinates,
         wanted=wanted,
-        notes=tuple(notes),
+        notes=(*broken, *found.notes, *_notes(found.coordinates, encoding, method.mask)),
     )
+
+
+def _coded(
+    columns: Mapping[str, Column],
+    numbers: Mapping[str, Vector],
+    derivation: Derivation,
+    recipe: Recipe,
+) -> tuple[dict[str, Column], dict[str, Vector]]:
+    """Return the columns that are encoded, and their numbers: no targets, gaps as gaps."""
+    reduced = derivation.reduce(numbers)
+    coded = {name: columns[name] for name in reduced}
+    for gap in derivation.gaps:
+        values = pl.Series(gap.other, reduced[gap.other], nan_to_null=True)
+        coded[gap.other] = gap_column(gap, columns[gap.other], values, recipe)
+        reduced[gap.other] = coded[gap.other].numbers(values)
+    return coded, reduced
+
+
+def _complete_scores(encoding: Encoding, numbers: Mapping[str, Vector], threads: int) -> Matrix:
+    """Return the scores of all columns without gaps, if there are rows and columns enough."""
+    _require_rows(next(iter(numbers.values())).size)
+    if encoding.n_scores == 0:
+        raise InputError(
+            "No column that is to be masked varies: there is nothing to hide, and nothing to learn "
+            "from the table."
+        )
+    scores = encoding.encode(numbers, threads)
+    _require_enough_rows(scores.shape, encoding)
+    fill_missing_scores(scores)
+    return scores
+
+
+def _wanted_correlation(encoding: Encoding, numbers: Mapping[str, Vector]) -> Matrix:
+    """Return the correlations that calibration aims at."""
+    rows = _sample_of(next(iter(numbers.values())).size)
+    return view_correlation(encoding.view({name: v[rows] for name, v in numbers.items()}))
 
 
 def _standardize(scores: Matrix, threads: int) -> tuple[Vector, Vector]:
@@ -253,16 +249,6 @@ def _standardize(scores: Matrix, threads: int) -> tuple[Vector, Vector]:
 
     in_threads(work, range(scores.shape[1]), threads)
     return centre, spread
-
-
-def _declared_range(column: Column, numbers: Vector) -> Vector:
-    """Return numbers within the bounds that were declared; a recomputed column may leave them."""
-    spec = getattr(column, "spec", None)
-    part: Any = getattr(column, "part", column)
-    if spec is None or (spec.lower is None and spec.upper is None) or not hasattr(part, "lower"):
-        return numbers
-    lower = part.lower if spec.lower is not None else -np.inf
-    return np.clip(numbers, lower, part.upper if spec.upper is not None else np.inf)
 
 
 def _fitted(
@@ -302,26 +288,42 @@ def _require_rows(n_rows: int) -> None:
         )
 
 
-def _require_enough_rows(shape: tuple[int, int], columns: Mapping[str, Column]) -> None:
+def _require_enough_rows(shape: tuple[int, int], encoding: Encoding) -> None:
     n_rows, n_scores = shape
     if n_rows <= 2 * (n_scores + 1):
-        widest = sorted(columns, key=lambda name: -columns[name].width)[:3]
+        columns = sorted((part.column for part in encoding.parts), key=lambda c: -c.width)
+        widest = ", ".join(repr(column.name) for column in columns[:3])
         raise InputError(
             f"The table has {n_rows} rows, too few for its columns: encoded, they are {n_scores} "
-            f"(widest: {', '.join(repr(name) for name in widest)}), and more than twice as many "
+            f"(widest: {widest}), and more than twice as many "
             "rows are needed. Drop columns (action = 'drop'), or merge rare levels."
         )
 
 
-def _raw_spread(encoding: Encoding, numbers: Mapping[str, Vector], spread: Vector) -> Vector:
-    """Return what the scores are divided by so that they are in the columns' own units."""
+def _back_to_raw_units(
+    scores: Matrix, encoding: Encoding, numbers: Mapping[str, Vector], spread: Vector
+) -> Vector:
+    """Give scores the spread of the columns' own units in place; return what they are now."""
     raw = np.ones_like(spread)
     for part in encoding.parts:
         name = part.column.name
         if part.column.anchor(numbers[name]) is not None:
             deviation = float(np.nanstd(numbers[name]))
             raw[part.place] = spread[part.place] / (deviation if deviation > 0.0 else 1.0)
+    scores *= spread / raw
     return raw
+
+
+def _notes(coordinates: InvariantCoordinates, encoding: Encoding, mask: str) -> list[str]:
+    """Return what people should know about how little the coordinates may hide."""
+    notes = _verbatim_notes(coordinates, encoding, mask)
+    n_components = coordinates.eigenvalues.size
+    if n_components <= _FEW_COORDINATES:
+        notes.append(
+            f"Only {n_components} coordinate(s) can be masked. With 3 or fewer the method hides "
+            "people who stand out badly: assess the release, or add columns."
+        )
+    return notes
 
 
 def _verbatim_notes(coordinates: InvariantCoordinates, encoding: Encoding, mask: str) -> list[str]:

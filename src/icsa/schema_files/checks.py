@@ -12,13 +12,20 @@ import polars as pl
 from icsa.columns.levels import find_levels
 from icsa.columns.reading import reject, without_codes
 from icsa.errors import InputError
-from icsa.schema import ACTIONS, Action, ColumnSpec, Kind
+from icsa.schema import (
+    ACTIONS,
+    DATE_KINDS,
+    DISCRETE_KINDS,
+    NUMERIC_KINDS,
+    QUANTITY_KINDS,
+    Action,
+    ColumnSpec,
+    Kind,
+)
 from icsa.tables.table import Table
 
 __all__ = ["check_column", "declared_value"]
 
-_NUMBERS = ("continuous", "integer", "zero-inflated")
-_LEVELS = ("binary", "category", "ordinal")
 _TYPES: Mapping[Kind, type[pl.DataType]] = {
     "date": pl.Date,
     "datetime": pl.Datetime,
@@ -57,18 +64,18 @@ def declared_value(where: str, key: str, kind: Kind, value: object) -> Any:
     if value is None:
         return None
     number = isinstance(value, int | float) and not isinstance(value, bool) and value == value
-    if kind in _NUMBERS and number:
+    if kind in NUMERIC_KINDS and number:
         return value
     if kind == "duration" and isinstance(value, int | float) and number and abs(value) < 1e13:
         return timedelta(seconds=value)
     if kind == "time" and isinstance(value, time):
         return value
-    if kind in ("date", "datetime") and isinstance(value, date):
+    if kind in DATE_KINDS and isinstance(value, date):
         if isinstance(value, datetime) == (kind == "datetime"):
             return value
         if kind == "datetime":
             return datetime(value.year, value.month, value.day)
-    if kind in _WRITTEN or kind in _NUMBERS:
+    if kind in _WRITTEN or kind in NUMERIC_KINDS:
         wanted = _WRITTEN.get(kind, "a number")
         raise InputError(f"{where} {key} must be {wanted} in a column of kind {kind!r}.")
     raise InputError(
@@ -117,12 +124,12 @@ def _check_declaration(where: str, spec: ColumnSpec) -> None:
             f"{where} action {spec.action!r} is not for kind {spec.kind!r}: that can be "
             f"{' or '.join(allowed)}.{hint}"
         )
-    if spec.levels and spec.kind not in _LEVELS:
+    if spec.levels and spec.kind not in DISCRETE_KINDS:
         raise InputError(
             f"{where} levels: a column of kind {spec.kind!r} has none. Leave them out, or give it "
             "the kind category or ordinal."
         )
-    if spec.step is not None and spec.kind not in (*_NUMBERS, *_TYPES):
+    if spec.step is not None and spec.kind not in QUANTITY_KINDS:
         raise InputError(f"{where} step: a column of kind {spec.kind!r} has none. Leave it out.")
     try:
         crossed = None not in (spec.lower, spec.upper) and spec.lower > spec.upper
@@ -134,11 +141,11 @@ def _check_declaration(where: str, spec: ColumnSpec) -> None:
 
 def _check_type(where: str, spec: ColumnSpec, dtype: pl.DataType) -> None:
     fits = True
-    if spec.kind in _NUMBERS:
+    if spec.kind in NUMERIC_KINDS:
         fits = dtype.is_numeric() or isinstance(dtype, pl.Null)
     elif spec.kind in _TYPES:
         fits = isinstance(dtype, _TYPES[spec.kind] | pl.Null)
-    elif spec.kind in _LEVELS:
+    elif spec.kind in DISCRETE_KINDS:
         fits = not dtype.is_nested() and not isinstance(dtype, pl.Object | pl.Binary)
     if not fits:
         raise InputError(
@@ -165,7 +172,7 @@ def _check_bounds(spec: ColumnSpec, cells: pl.Series) -> None:
 
 
 def _check_levels(spec: ColumnSpec, cells: pl.Series) -> None:
-    if spec.kind in _LEVELS and spec.levels:
+    if spec.kind in DISCRETE_KINDS and spec.levels:
         find_levels(cells, replace(spec, missing_codes=()))
     different = cells.n_unique() - (cells.null_count() > 0) if spec.kind in _MOST else 0
     if different > _MOST.get(spec.kind, 0):

@@ -11,6 +11,7 @@ import tomlkit
 from tomlkit.exceptions import ParseError
 
 from icsa.errors import InputError, UnknownNameError
+from icsa.files import require_readable
 from icsa.inspection.kinds import action_of, guess_kind
 from icsa.inspection.profile import profile_of
 from icsa.schema import ACTIONS, KINDS, ColumnSpec, Schema
@@ -39,6 +40,8 @@ def read_schema(path: str | Path, table: Table) -> Schema:
     InputError
         The file is no TOML, or says something about the table that cannot be. No message holds a
         cell.
+    OSError
+        There is no such file, or it may not be read.
 
     Examples
     --------
@@ -51,6 +54,10 @@ def read_schema(path: str | Path, table: Table) -> Schema:
     ...     read_schema(path, table).columns["age"].upper
     120
     """
+    require_readable(
+        Path(path),
+        "Check its name and its folder, or make one with: icsa inspect FILE --schema-out S.toml",
+    )
     said = _parsed(Path(path))
     _require_known(path, "key", said, _TOP)
     if said.get("version") != _VERSION:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from icsa.tables.frames import from_frame, to_frame
+from icsa.tables.missing_letters import unwritten_letters
 from icsa.tables.reading import describe_layout, read_table
 from icsa.tables.suffixes import default_output
 from icsa.tables.table import Layout, Measurement, Table, Variable
-from icsa.tables.writing import write_table
+from icsa.tables.writing import output_kind, write_table
 
 __all__ = [
     "Layout",
@@ -16,7 +17,9 @@ __all__ = [
     "default_output",
     "describe_layout",
     "from_frame",
+    "output_kind",
     "read_table",
     "to_frame",
+    "unwritten_letters",
     "write_table",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from icsa.errors import InputError
+from icsa.files import require_readable
 from icsa.tables.arrow_files import read_feather, read_parquet
 from icsa.tables.statistical_files import read_statistical
 from icsa.tables.suffixes import file_kind
@@ -75,7 +76,9 @@ def read_table(
     """
     path = Path(path)
     kind = file_kind(path, file_format)
-    _require_readable(path)
+    require_readable(path)
+    if not path.stat().st_size:
+        raise InputError(f"{path} is empty. Give a file with a header and rows.")
     if kind.file_format == "csv":
         return read_text(
             path,
@@ -122,13 +125,3 @@ def describe_layout(table: Table) -> str:
     parts.append(f"{rows:,} row{'s' * (rows != 1)}")
     parts.append(f"{columns:,} column{'s' * (columns != 1)}")
     return ", ".join(parts)
-
-
-def _require_readable(path: Path) -> None:
-    if path.is_dir():
-        raise InputError(f"{path} is a folder. Give a file in it.")
-    if not path.exists():
-        raise FileNotFoundError(f"There is no file {path}.")
-    with path.open("rb") as file:  # the operating system's own error where it may not be read
-        if not file.read(1):
-            raise InputError(f"{path} is empty. Give a file with a header and rows.")

@@ -2,14 +2,15 @@
 
 Numbers without decimals become integers, dates become dates. Codes that SPSS declares as missing
 stay in the cells and are listed in `Variable.missing_codes`; in columns of dates they become
-missing cells. Stata's and SAS's lettered missing values (.a to .z) become missing cells. So do
-empty texts, which these programs do not tell from missing ones.
+missing cells. Stata's and SAS's lettered missing values (.a to .z) become missing cells, with the
+letters in `Table.missing_letters`. Empty texts become missing cells too, which these programs do
+not tell from missing ones.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,6 +18,7 @@ import polars as pl
 
 from icsa.errors import InputError
 from icsa.tables.libraries import require
+from icsa.tables.missing_letters import split_letters, with_letters, writable_letters
 from icsa.tables.names import check_usable
 from icsa.tables.statistical_formats import (
     FAMILIES,
@@ -27,6 +29,7 @@ from icsa.tables.statistical_formats import (
     to_numbers,
 )
 from icsa.tables.table import Layout, Measurement, Table, Variable
+from icsa.tables.transport_files import read_transport_letters, write_transport_letters
 
 __all__ = ["read_statistical", "write_statistical"]
 
@@ -44,8 +47,7 @@ _STATA_LARGEST = 2_147_483_620
 def read_statistical(path: Path, file_format: str, encoding: str | None = None) -> Table:
     """Return the table in a file of SPSS, Stata or SAS with what it says about its columns."""
     pyreadstat = require("pyreadstat", f"{FAMILIES[file_format].name} files")
-    spss = file_format in ("sav", "zsav")
-    options: dict[str, Any] = {"user_missing": True} if spss else {}
+    options: dict[str, Any] = {} if file_format == "xpt" else {"user_missing": True}
     try:
         frame, meta = getattr(pyreadstat, _READERS[file_format])(
             str(path),
@@ -63,13 +65,17 @@ def read_statistical(path: Path, file_format: str, encoding: str | None = None) 
     if frame.width == 0:
         raise InputError(f"{path} has no columns. Export it again.")
     check_usable(str(path), frame.columns)
+    letters = read_transport_letters(path, frame) if file_format == "xpt" else {}
     columns, variables = [], {}
     for cells in frame.get_columns():
+        # SPSS has codes for missing texts too; a letter stands for a missing number.
+        if FAMILIES[file_format].name != "SPSS" and cells.name in meta.missing_user_values:
+            cells, letters[cells.name] = split_letters(cells)
         found, variable = _read_column(cells, meta, file_format)
         columns.append(found)
         if variable != Variable():
             variables[cells.name] = variable
-    return Table(pl.DataFrame(columns), variables, Layout(file_format))
+    return Table(pl.DataFrame(columns), variables, Layout(file_format), letters)
 
 
 def write_statistical(table: Table, path: Path, file_format: str) -> None:
@@ -86,12 +92,19 @@ def write_statistical(table: Table, path: Path, file_format: str) -> None:
             formats[cells.name] = shown
     frame = pl.DataFrame(columns)
     variables = {name: table.variable(name) for name in frame.columns}
+    letters = writable_letters(table, file_format)
     options: dict[str, Any] = {
         "column_labels": {n: v.label for n, v in variables.items() if v.label} or None,
         "variable_format": formats or None,
     }
     if file_format != "xpt":
         options["variable_value_labels"] = _value_labels(frame, variables, family)
+    if file_format == "dta" and (known := _stata_letters(frame, variables, letters)):
+        options["missing_user_values"] = known
+        options["variable_value_labels"] = _with_letter_labels(
+            options["variable_value_labels"], variables, known
+        )
+        frame = _with_letters(frame, known, letters)
     if file_format in ("sav", "zsav"):
         options["missing_ranges"] = _missing_ranges(frame, variables)
         options["variable_measure"] = {
@@ -109,6 +122,8 @@ def write_statistical(table: Table, path: Path, file_format: str) -> None:
             f"The table cannot be written as {family.name}: a name, a label or a code is not "
             "allowed there. Write another format."
         ) from None
+    if file_format == "xpt" and letters:
+        write_transport_letters(path, frame, letters)
 
 
 def _read_column(cells: pl.Series, meta: Any, file_format: str) -> tuple[pl.Series, Variable]:
@@ -116,10 +131,12 @@ def _read_column(cells: pl.Series, meta: Any, file_format: str) -> tuple[pl.Seri
     shown = meta.original_variable_types.get(name)
     codes = tuple(_code(r) for r in meta.missing_ranges.get(name, ()))
     labels = dict(meta.variable_value_labels.get(name, {}))
+    meanings: dict[str, str] = {}
     if not cells.dtype.is_numeric():
         texts = cells.cast(pl.String)
         texts = texts.set(texts == "", None)
     else:
+        meanings = {v.lower(): text for v, text in labels.items() if isinstance(v, str)}
         labels = {value: text for value, text in labels.items() if not isinstance(value, str)}
         cells = cells.fill_nan(None) if cells.dtype.is_float() else cells
         kind = moment_kind(family, shown)
@@ -142,6 +159,7 @@ def _read_column(cells: pl.Series, meta: Any, file_format: str) -> tuple[pl.Seri
         if measure in ("nominal", "ordinal", "scale")
         else None,
         missing_codes=codes,
+        letter_labels=meanings,
         display_format=shown or None,
     )
 
@@ -249,6 +267,40 @@ def _value_labels(
         if labels:
             found[name] = labels
     return found or None
+
+
+def _with_letter_labels(
+    labels: Mapping[str, dict[Any, str]] | None,
+    variables: Mapping[str, Variable],
+    names: Iterable[str],
+) -> dict[str, dict[Any, str]] | None:
+    """Return the labels of values with those of the letters of some columns."""
+    found = dict(labels or {})
+    for name in names:
+        if variables[name].letter_labels:
+            found[name] = {**found.get(name, {}), **variables[name].letter_labels}
+    return found or None
+
+
+def _stata_letters(
+    frame: pl.DataFrame, variables: Mapping[str, Variable], letters: Mapping[str, pl.Series]
+) -> dict[str, list[str]]:
+    """Return the letters that each column of numbers has or labels."""
+    known: dict[str, list[str]] = {}
+    for name, variable in variables.items():
+        found = letters[name].drop_nulls() if name in letters else ()
+        labelled = variable.letter_labels if frame[name].null_count() < frame.height else ()
+        if frame.schema[name] != pl.String and (*found, *labelled):
+            known[name] = sorted({*found, *variable.letter_labels})
+    return known
+
+
+def _with_letters(
+    frame: pl.DataFrame, names: Iterable[str], letters: Mapping[str, pl.Series]
+) -> pl.DataFrame:
+    """Return the cells with letters among the numbers of some columns."""
+    none = pl.Series([None], dtype=pl.String).new_from_index(0, frame.height)
+    return frame.with_columns(with_letters(frame[n], letters.get(n, none)) for n in names)
 
 
 def _missing_ranges(

@@ -31,6 +31,8 @@ class Variable:
     missing_codes : tuple
         Values that stand for missing, each with a meaning of its own (99 = refused): single values,
         or pairs (lowest, highest). Cells keep these codes.
+    letter_labels : mapping of str to str
+        From a lettered missing value of Stata or SAS (``a`` to ``z``, ``_``) to its meaning.
     display_format : str, optional
         How the program shows the column, such as ``F8.2`` or ``%9.0g``.
     text_format : str, optional
@@ -44,6 +46,7 @@ class Variable:
     value_labels: Mapping[Any, str] = field(default_factory=lambda: _NOTHING)
     measurement: Measurement | None = None
     missing_codes: tuple[Any, ...] = ()
+    letter_labels: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     display_format: str | None = None
     text_format: str | None = None
     decimals: int | None = None
@@ -91,19 +94,25 @@ class Table:
         By column; columns without an entry have nothing to say.
     layout : Layout
         How the file was written.
+    missing_letters : mapping of str to polars.Series
+        For columns of Stata and SAS with lettered missing values (.a to .z, and ._): the letter of
+        each row, null where there is none. The cells of such rows are null.
     """
 
     frame: pl.DataFrame
     variables: Mapping[str, Variable] = field(default_factory=lambda: _NOTHING)
     layout: Layout = field(default_factory=lambda: Layout("frame"))
+    missing_letters: Mapping[str, pl.Series] = field(default_factory=lambda: _NOTHING)
 
     def variable(self, name: str) -> Variable:
         """Return what the file says about a column."""
         return self.variables.get(name, _SILENT)
 
-    def with_frame(self, frame: pl.DataFrame) -> Table:
-        """Return another table's cells with these variables and this layout."""
-        return replace(self, frame=frame)
+    def with_frame(
+        self, frame: pl.DataFrame, missing_letters: Mapping[str, pl.Series] = _NOTHING
+    ) -> Table:
+        """Return another table's cells and letters with these variables and this layout."""
+        return replace(self, frame=frame, missing_letters=missing_letters)
 
     def __repr__(self) -> str:
         """Show the size only: cells tell about people."""

@@ -15,7 +15,7 @@ from icsa.tables.table import Layout, Table
 from icsa.tables.text_writing import write_text
 from icsa.tables.workbooks import write_workbook
 
-__all__ = ["write_table"]
+__all__ = ["output_kind", "write_table"]
 
 
 def write_table(table: Table, path: str | Path, *, force: bool = False) -> None:
@@ -41,12 +41,7 @@ def write_table(table: Table, path: str | Path, *, force: bool = False) -> None:
     'age,sex\n41,f\n39,\n'
     """
     path = Path(path)
-    kind = file_kind(path)
-    if kind.file_format == "sas7bdat":
-        raise InputError(
-            f"{path.name}: SAS data sets (.sas7bdat) can be read, not written. "
-            "Use .xpt, which SAS reads too, or another format."
-        )
+    kind = output_kind(path)
     if path.is_dir():
         raise InputError(f"{path} is a folder. Give the name of a file in it.")
     if path.exists() and not force:
@@ -57,6 +52,23 @@ def write_table(table: Table, path: str | Path, *, force: bool = False) -> None:
         raise InputError(f"{path.name}: the table has no columns, so there is nothing to write.")
     writer = _writer(table, kind)
     write_atomically(path, writer)
+
+
+def output_kind(path: Path) -> FileKind:
+    """Return the format that a name stands for; an error where it cannot be written.
+
+    Examples
+    --------
+    >>> output_kind(Path("release.csv")).file_format
+    'csv'
+    """
+    kind = file_kind(path)
+    if kind.file_format == "sas7bdat":
+        raise InputError(
+            f"{path.name}: SAS data sets (.sas7bdat) can be read, not written. "
+            "Use .xpt, which SAS reads too, or another format."
+        )
+    return kind
 
 
 def _writer(table: Table, kind: FileKind) -> Callable[[Path], object]:

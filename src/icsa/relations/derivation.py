@@ -1,0 +1,192 @@
+"""Which columns of a table follow from others: one search for all who ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from icsa.columns.base import Column
+from icsa.matrices import Vector
+from icsa.relations.gaps import Gap, find_gaps
+from icsa.relations.linear import LinearRelation, find_relations
+from icsa.relations.products import ProductRelation, find_products
+from icsa.schema import DATE_KINDS, QUANTITY_KINDS, Kind
+
+__all__ = ["Derivation", "find_derivation"]
+
+# Sums of decimal numbers are right to so many of their largest.
+_EXACT = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Derivation:
+    """Which columns follow from others.
+
+    Attributes
+    ----------
+    relations : tuple of LinearRelation
+        Their targets are left out and computed from the other columns of the release.
+    gaps : tuple of Gap
+        Their second columns are coded as what they are more than the first, in the order in which
+        they are to be added up again.
+    products : tuple of ProductRelation
+        Found, but not kept.
+    unkept : tuple of LinearRelation or Gap
+        Found, but not kept: cells are there that could not be computed, or would be lost.
+    """
+
+    relations: tuple[LinearRelation, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    products: tuple[ProductRelation, ...] = ()
+    unkept: tuple[LinearRelation | Gap, ...] = ()
+
+    def reduce(self, numbers: Mapping[str, Vector]) -> dict[str, Vector]:
+        """Return the numbers without targets, and with gaps in place of second columns."""
+        targets = {relation.target for relation in self.relations}
+        reduced = {name: values for name, values in numbers.items() if name not in targets}
+        return reduced | {gap.other: gap.forward(numbers) for gap in self.gaps}
+
+    def restore(
+        self,
+        numbers: Mapping[str, Vector],
+        gap_columns: Mapping[str, Column],
+        hold: Callable[[str, Vector], Vector],
+    ) -> dict[str, Vector]:
+        """Return the numbers of all columns.
+
+        Parameters
+        ----------
+        numbers : mapping of str to ndarray
+            Without targets, and with gaps in place of second columns.
+        gap_columns : mapping of str to Column
+            What gaps are coded by.
+        hold : function
+            From the name and the numbers of a column to numbers within its bounds. What follows
+            from a column is computed from what is held.
+        """
+        restored = dict(numbers)
+        for gap in self.gaps:
+            # A gap with two values is coded as binary, so its number need not be its value.
+            values = gap_columns[gap.other].cells(numbers[gap.other]).to_numpy()
+            restored[gap.other] = hold(gap.other, gap.back(gap.start(restored), values))
+        for relation in self.relations:
+            restored[relation.target] = hold(relation.target, relation.predict(restored))
+        return restored
+
+    def targets_in(self, numbers: Mapping[str, Vector]) -> dict[str, Vector]:
+        """Return the targets as the other numbers give them, where they are there."""
+        found = dict(numbers)
+        for relation in self.relations:
+            found[relation.target] = relation.predict(found)
+        return {relation.target: found[relation.target] for relation in self.relations}
+
+    def describe_in(self, numbers: Mapping[str, Vector]) -> tuple[str, ...]:
+        """Return in words how far the relations hold in a release."""
+        words = []
+        for relation in self.relations:
+            gap = np.abs(numbers[relation.target] - relation.predict(numbers))
+            holds = gap[~np.isnan(gap)] <= _EXACT * np.nanmax(np.abs(numbers[relation.target]))
+            share = float(holds.mean()) if holds.size else 1.0
+            words.append(replace(relation, share=share).describe())
+        for following in self.gaps:
+            rest = following.forward(numbers)
+            if following.ordered and not np.any(rest < 0.0):
+                words.append(f"{following.other} is never below {' and '.join(following.bases)}")
+        return tuple(words)
+
+
+def find_derivation(
+    numbers: Mapping[str, Vector],
+    steps: Mapping[str, float | None],
+    kinds: Mapping[str, Kind],
+) -> Derivation:
+    """Return what follows from what among the columns that hold quantities.
+
+    Parameters
+    ----------
+    numbers : mapping of str to ndarray
+        One vector a column, NaN where missing; columns of other kinds are not looked at.
+    steps : mapping of str to float or None
+        Lattice step of each column; None or absent for none.
+    kinds : mapping of str to str
+        Kind of each column.
+
+    Examples
+    --------
+    The days between two dates are computed from the dates, which stay in order:
+
+    >>> rng = np.random.default_rng(1)
+    >>> first, days = rng.integers(0, 900, (2, 60)).astype(float)
+    >>> table = {"ill": first, "days": days, "well": first + days}
+    >>> kinds = {"ill": "date", "days": "integer", "well": "date"}
+    >>> found = find_derivation(table, dict.fromkeys(table, 1.0), kinds)
+    >>> [one.describe() for one in (*found.relations, *found.gaps)]
+    ['days = well - ill in all rows', 'well is never below ill; equal in 0.0% of the rows']
+    """
+    quantities = {name: v for name, v in numbers.items() if kinds[name] in QUANTITY_KINDS}
+    if len(quantities) < 2:
+        return Derivation()
+    linear = find_relations(quantities, steps, kinds)
+    relations = _in_order(
+        relation
+        for relation in _with_spans_as_targets(linear, kinds)
+        if _missing_only_with_terms(relation, quantities)
+    )
+    targets = {relation.target for relation in relations}
+    left = {name: values for name, values in quantities.items() if name not in targets}
+    gaps = find_gaps(left, kinds)
+    kept = tuple(gap for gap in gaps if gap.covered == 1.0)
+    columns = {relation.columns for relation in relations}
+    return Derivation(
+        relations,
+        kept,
+        find_products(left, steps),
+        (
+            *(relation for relation in linear if relation.columns not in columns),
+            *(gap for gap in gaps if gap.covered < 1.0),
+        ),
+    )
+
+
+def _with_spans_as_targets(
+    relations: Sequence[LinearRelation], kinds: Mapping[str, Kind]
+) -> list[LinearRelation]:
+    """Return the relations with the days between two dates computed from the dates.
+
+    The dates themselves are then coded by gaps, which keeps them in order.
+    """
+    turned = []
+    targets = {relation.target for relation in relations}
+    for relation in relations:
+        dates = [name for name, _ in relation.terms if kinds[name] in DATE_KINDS]
+        spans = [name for name, _ in relation.terms if kinds[name] not in DATE_KINDS]
+        plain = all(coefficient == 1.0 for _, coefficient in relation.terms)
+        is_sum = kinds[relation.target] in DATE_KINDS and len(dates) == len(spans) == 1 and plain
+        if is_sum and spans[0] not in targets:
+            targets = targets - {relation.target} | {spans[0]}
+            terms = ((relation.target, 1.0), (dates[0], -1.0))
+            constant = -relation.constant
+            relation = replace(relation, target=spans[0], terms=terms, constant=constant)
+        turned.append(relation)
+    return turned
+
+
+def _missing_only_with_terms(relation: LinearRelation, numbers: Mapping[str, Vector]) -> bool:
+    """Return whether the target is there exactly where all its terms are."""
+    terms = np.any([np.isnan(numbers[name]) for name, _ in relation.terms], axis=0)
+    return bool(np.all(terms == np.isnan(numbers[relation.target])))
+
+
+def _in_order(relations: Iterable[LinearRelation]) -> tuple[LinearRelation, ...]:
+    """Return the relations so that each target is computed before it is used."""
+    waiting, ordered = list(relations), []
+    while waiting:
+        targets = {relation.target for relation in waiting}
+        ready = [r for r in waiting if not targets & {name for name, _ in r.terms}]
+        if not ready:  # a circle cannot be computed from anywhere
+            break
+        ordered += ready
+        waiting = [relation for relation in waiting if relation not in ready]
+    return tuple(ordered)

@@ -1,0 +1,187 @@
+"""The account of a release: what was done to every column, and what to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import polars as pl
+
+from icsa.columns.base import Column
+from icsa.columns.levels import FEWEST_HOLDERS
+from icsa.inspection import type_in_words
+from icsa.matrices import Vector
+from icsa.randomness import Key
+from icsa.relations import Gap, LinearRelation
+from icsa.release.derivation import step_of
+from icsa.release.extents import Extent, natural_limits
+from icsa.release.plan import Plan
+from icsa.release.records import ColumnChange
+from icsa.schema import Action, Schema
+from icsa.tables import Table
+
+__all__ = ["changes_of", "names_with", "warnings_of"]
+
+_HOW = {
+    "continuous": "masked, rounded as the original",
+    "integer": "masked, whole numbers",
+    "zero-inflated": "masked, as many equal cells as before",
+    "binary": "masked, counts kept",
+    "category": "masked, counts kept",
+    "ordinal": "masked, counts kept",
+    "date": "masked",
+    "datetime": "masked",
+    "duration": "masked",
+    "time": "masked",
+    "constant": "one value for everybody, as it was",
+}
+# Released standard deviations above so many times the original's are told.
+_WIDE = 1.5
+_ACTIONS = {"replace": "replaced", "drop": "dropped", "keep": "kept"}
+_OTHER_HOW = {
+    "replaced": "fresh identifiers, unrelated to the old ones",
+    "dropped": "left out",
+    "kept": "RELEASED AS IT IS, because it was asked for",
+}
+
+
+def names_with(action: Action, schema: Schema) -> list[str]:
+    """Return the columns that something is to be done with."""
+    return [spec.name for spec in schema.columns.values() if spec.action == action]
+
+
+def changes_of(
+    plan: Plan,
+    source: Table,
+    schema: Schema,
+    frame: pl.DataFrame,
+    extents: Mapping[str, Extent],
+) -> Iterator[ColumnChange]:
+    """Yield what was done to each column of the original."""
+    targets = {relation.target: relation for relation in plan.derivation.relations}
+    for spec in schema.columns.values():
+        before = source.frame[spec.name]
+        after = frame[spec.name] if spec.name in frame.columns else None
+        column, variable = plan.columns.get(spec.name), source.variable(spec.name)
+        kind: str = spec.kind
+        if spec.action != "mask":
+            action = _ACTIONS[spec.action]
+            how = _OTHER_HOW[action]
+        else:
+            kind = plan.columns[spec.name].kind
+            action = "constant" if kind == "constant" else "masked"
+            how = _HOW[kind]
+            if spec.name in targets:
+                action, how = "recomputed", f"recomputed: {targets[spec.name].describe()}"
+        yield ColumnChange(
+            name=spec.name,
+            kind=kind,
+            action=action,
+            how=how,
+            type_before=type_in_words(before.dtype),
+            type_after="" if after is None else type_in_words(after.dtype),
+            decimals=None if after is None else _decimals(column),
+            labels=bool(variable.label or variable.value_labels),
+            missing_before=_missing(plan.extents.get(spec.name), before),
+            missing_after=0 if after is None else _missing(extents.get(spec.name), after),
+        )
+
+
+def warnings_of(
+    plan: Plan,
+    schema: Schema,
+    key: Key,
+    extents: Mapping[str, Extent],
+    numbers: Mapping[str, Vector],
+) -> Iterator[str]:
+    """Yield what to look at before the release is handed out."""
+    if key.reproducible:
+        yield "Made with a seed, so reproducible: not for release."
+    kept = names_with("keep", schema)
+    if kept:
+        yield (
+            f"Released as they are, because it was asked for: {', '.join(kept)}. Their cells stay "
+            "together, but no longer belong to the other columns of the same row. Whoever knows "
+            "such cells of somebody knows that the person is in the table."
+        )
+    yield from plan.notes
+    yield from _rare_levels(plan)
+    wide = _wide_columns(plan, extents)
+    if wide:
+        yield (
+            f"{', '.join(wide)}: spread more than {_WIDE:g} times as far as in the original, "
+            "because somebody stands out very far. Use --recipe topcode, or declare bounds in a "
+            "schema."
+        )
+    yield from _at_the_limits(plan, numbers)
+    for found in plan.derivation.unkept:
+        yield (
+            f"{found.describe()}; not kept, because one of these columns is missing in rows in "
+            f"which another is not. {_how_to_have(found)}"
+        )
+    for product in plan.derivation.products:
+        yield f"{product.describe()}; not kept. Compute it again from the released columns."
+
+
+def _how_to_have(found: LinearRelation | Gap) -> str:
+    """Return what people can do who need a relation that is not kept."""
+    if isinstance(found, LinearRelation):
+        return f"Compute {found.target} again from the released columns."
+    if found.ordered:
+        return f"Declare the rule {found.bases[0]} <= {found.other} in a schema."
+    return "Drop one of them, if that matters."
+
+
+def _rare_levels(plan: Plan) -> Iterator[str]:
+    """Yield a warning for each column with levels that hardly anybody has."""
+    for name, column in plan.columns.items():
+        levels = getattr(column, "levels", None)
+        if levels is None:
+            continue
+        rare = int(np.sum((levels.counts > 0) & (levels.counts < FEWEST_HOLDERS)))
+        if rare:
+            yield (
+                f"{name}: {rare} level(s) held by fewer than {FEWEST_HOLDERS} people are in the "
+                "release as they are. Merge them with others, or drop the column."
+            )
+
+
+def _at_the_limits(plan: Plan, numbers: Mapping[str, Vector]) -> Iterator[str]:
+    """Yield a warning on the columns of dates in which some were held at the calendar's ends."""
+    held: dict[str, int] = {}
+    for name, column in plan.columns.items():
+        limits = natural_limits(column)
+        if limits is not None and column.kind != "time":  # every day begins and ends at its limits
+            count = int(np.sum((numbers[name] <= limits[0]) | (numbers[name] >= limits[1])))
+            if count:
+                held[name] = count
+    if held:
+        yield (
+            f"{', '.join(held)}: {sum(held.values())} cell(s) came out beyond the first or last "
+            "that can be written, and are held there, because somebody's is very far from the "
+            "others. Correct it, declare it as a missing code or declare bounds in a schema, or "
+            "use --recipe topcode."
+        )
+
+
+def _wide_columns(plan: Plan, extents: Mapping[str, Extent]) -> list[str]:
+    """Return the columns whose released numbers spread much farther than the original's."""
+    return [
+        name
+        for name, column in plan.columns.items()
+        if getattr(column, "levels", None) is None
+        and extents[name].deviation > _WIDE * plan.extents[name].deviation
+    ]
+
+
+def _decimals(column: Column | None) -> int | None:
+    """Return how many decimals the column's lattice needs; None without a decimal one."""
+    step = None if column is None else step_of(column)
+    if step is None or not 0.0 < step < 1.0:
+        return None
+    return next((k for k in range(1, 16) if float(f"{step:.{k}f}") == step), None)
+
+
+def _missing(extent: Extent | None, cells: pl.Series) -> int:
+    """Return how many cells have no value; codes for missing count as none."""
+    return cells.null_count() if extent is None else extent.missing

@@ -1,0 +1,89 @@
+"""How scores are masked: in which coordinates, and by what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+
+from icsa.errors import InputError, UnknownNameError
+from icsa.masks import MASKS
+from icsa.scatters import resolve
+
+__all__ = ["Method", "MethodOptions", "method_of"]
+
+_SPECTRAL = ("identity", "cov")
+_ROBUST = ("mcd50", "mcd75")
+
+
+class MethodOptions(TypedDict, total=False):
+    """The keywords of `method_of`, for functions that hand them on."""
+
+    method: str
+    scatters: Sequence[str] | None
+    mask: str
+    raw_units: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """A method with all its choices made.
+
+    Attributes
+    ----------
+    name : "icsa" or "sa"
+    scatters : pair of str
+        Whose coordinates are masked.
+    mask : str
+        One of `icsa.masks.MASKS`.
+    raw_units : bool
+        Whether columns are left in their own units; by default they are standardised.
+    """
+
+    name: str
+    scatters: tuple[str, str]
+    mask: str
+    raw_units: bool
+
+
+def method_of(
+    method: str = "icsa",
+    scatters: Sequence[str] | None = None,
+    mask: str = "permute",
+    raw_units: bool = False,
+) -> Method:
+    """Return the method that options name; `icsa.release.anonymize` explains each.
+
+    Examples
+    --------
+    >>> method_of().scatters, method_of("sa").scatters
+    (('mcd50', 'mcd75'), ('identity', 'cov'))
+    """
+    if mask not in MASKS:
+        raise UnknownNameError("mask", mask, MASKS)
+    if raw_units and method != "sa":
+        raise InputError(
+            "Raw units go with spectral anonymization: other methods do not see units. Leave "
+            "--raw-units (raw_units) out, or use --method sa (method='sa')."
+        )
+    pair = _scatters(method, scatters)
+    return Method(name=method, scatters=pair, mask=mask, raw_units=raw_units)
+
+
+def _scatters(method: str, scatters: Sequence[str] | None) -> tuple[str, str]:
+    """Return the names of the pair that a method uses."""
+    if method not in ("icsa", "sa"):
+        raise InputError(f"No method {method!r}: there are 'icsa' and 'sa'.")
+    if method == "sa":
+        if scatters is not None and tuple(scatters) != _SPECTRAL:
+            raise InputError(
+                "Spectral anonymization has no scatters to choose: leave them out, or use the "
+                "method 'icsa'."
+            )
+        return _SPECTRAL
+    if scatters is None:
+        return _ROBUST
+    if isinstance(scatters, str) or len(scatters) != 2:
+        raise InputError("Scatters are a pair, such as mcd50,mcd75.")
+    first, second = (resolve(name).name for name in scatters)
+    return first, second
