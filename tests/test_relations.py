@@ -618,3 +618,15 @@ class TestDerivation:
         )
         assert restored["well"].max() == limit
         assert np.array_equal(restored["days"], restored["well"] - restored["ill"])
+
+
+def test_long_tables_are_looked_at_in_a_sample_first() -> None:
+    rng = np.random.default_rng(5)
+    a, b = rng.normal(size=(2, 50_000)).round(2)
+    kinds = {"a": "continuous", "b": "continuous", "total": "continuous"}
+    steps = dict.fromkeys(kinds, 0.01)
+    nothing = find_derivation({"a": a, "b": b, "total": rng.normal(size=a.size)}, steps, kinds)
+    assert nothing == Derivation()
+    found = find_derivation({"a": a, "b": b, "total": (a + b).round(2)}, steps, kinds)
+    assert [relation.target for relation in found.relations] == ["total"]
+    assert found.relations[0].share == 1.0

@@ -143,6 +143,17 @@ def test_spread_worked_by_hand() -> None:
     assert robust_spread(np.ones(3)) == 0.0
 
 
+@given(
+    arrays(float, st.integers(2, 60), elements=st.integers(-40, 40).map(lambda k: k / 8)).map(
+        np.sort
+    )
+)
+def test_the_spread_is_the_median_absolute_deviation(ordered: np.ndarray) -> None:
+    mad = np.median(np.abs(ordered - np.median(ordered)))
+    assume(mad > 0.0)
+    assert robust_spread(ordered) == pytest.approx(1.482602218505602 * mad, rel=1e-14)
+
+
 def test_quantiles_are_those_of_numpy() -> None:
     numbers = np.sort(np.random.default_rng(3).normal(size=37))
     levels = np.linspace(0, 1, 23)

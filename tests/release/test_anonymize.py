@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from icsa.errors import ICSAError, InputError, UnknownNameError
 from icsa.inspection import guess_schema
-from icsa.release import RECIPES, anonymize
+from icsa.randomness import as_key
+from icsa.release import RECIPES, anonymize, plan_release, release_of, spared
 from icsa.schema import ColumnSpec, Schema
 from icsa.tables import Table, Variable, from_frame
 from tests.release.tables import clinic, frames
@@ -283,3 +284,25 @@ def test_fresh_numbers_are_none_of_the_old():
     table = clinic().with_columns(patient_id=pl.Series(range(1, 121)))
     released = anonymize(table, random_state=1).table
     assert not set(released["patient_id"]) & set(table["patient_id"])
+
+
+def test_a_cell_too_far_is_named_by_its_row_in_a_long_table():
+    rng = np.random.default_rng(3)
+    frame = pl.DataFrame({name: rng.normal(size=20_000) for name in ("a", "b", "c", "d")})
+    far = frame.with_columns(
+        pl.when(pl.int_range(pl.len()) == 17_000).then(1e300).otherwise("b").alias("b")
+    )
+    with pytest.raises(InputError, match=r"'b': 1 of 20000 cells are too far .*row 17001"):
+        anonymize(far, random_state=1)
+
+
+def test_a_table_without_the_cells_that_are_masked_gives_the_same_release():
+    rng = np.random.default_rng(4)
+    frame = pl.DataFrame({name: rng.normal(size=60) for name in ("a", "b", "c", "d")})
+    table = from_frame(frame.with_columns(pl.Series("e", [9, None, 1] * 20)))
+    plan, schema = plan_release(table, keep=["e"])
+    spare = spared(plan, table, schema)
+    assert spare.frame.select("a", "b", "c", "d").null_count().row(0) == (60, 60, 60, 60)
+    full, less = (release_of(plan, t, schema, as_key(5)) for t in (table, spare))
+    assert full.table.frame.equals(less.table.frame)
+    assert full.columns == less.columns

@@ -100,7 +100,7 @@ def anonymize(
     from icsa.cli.progress import stages
     from icsa.files import require_readable
     from icsa.randomness import as_key
-    from icsa.release import plan_release, release_of
+    from icsa.release import plan_release, release_of, spared
     from icsa.tables import default_output, output_kind, unwritten_letters, write_table
 
     require_readable(file)
@@ -125,6 +125,8 @@ def anonymize(
         )
         key = as_key(seed)
         started = perf_counter()
+        if not assessed:
+            table = spared(plan, table, declared)
         release = release_of(plan, table, declared, key, once=not assessed, progress=progress)
         seconds = perf_counter() - started
         lost = unwritten_letters(release.table, target)

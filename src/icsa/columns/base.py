@@ -36,12 +36,20 @@ class Column(Protocol):
         """Number of columns of scores."""
         ...
 
+    @property
+    def decodes_by_row(self) -> bool:
+        """Whether a row's number depends on its own scores only, not on counts over all rows."""
+        ...
+
     def numbers(self, cells: pl.Series) -> Vector:
         """Return one number a cell, NaN where missing."""
         ...
 
     def encode(self, numbers: Vector) -> Matrix:
-        """Return the scores, shape (n_rows, width), NaN where they are not defined."""
+        """Return the scores, shape (n_rows, width), NaN where they are not defined.
+
+        Those of a row depend on its number only.
+        """
         ...
 
     def decode(self, scores: Matrix) -> Vector:

@@ -77,7 +77,7 @@ class Category(FittedColumn):
     def encode(self, numbers: Vector) -> Matrix:
         """Return the dummies, shape (n_rows, width)."""
         missing = np.isnan(numbers)
-        dummies = np.zeros((numbers.size, self.width))
+        dummies = np.zeros((numbers.size, self.width), order="F")
         rows = np.flatnonzero(~missing & (numbers != self.base))
         places = numbers[rows].astype(np.intp)
         dummies[rows, places - (places > self.base)] = 1.0
@@ -91,8 +91,11 @@ class Category(FittedColumn):
 
         self.require_scores(scores)
         of_levels = np.empty((self.width + 1, scores.shape[0]))
-        of_levels[np.arange(self.width + 1) != self.base] = scores.T
-        of_levels[self.base] = 1.0 - scores.sum(axis=1)
+        rest = of_levels[self.base]
+        rest[:] = 1.0
+        for column, level in enumerate(np.delete(np.arange(self.width + 1), self.base)):
+            of_levels[level] = scores[:, column]
+            rest -= of_levels[level]
         return assigned_levels(of_levels, counts_among(self.levels.counts, scores.shape[0]))
 
     def view(self, numbers: Vector) -> Matrix:

@@ -70,6 +70,7 @@ class Continuous(FittedColumn):
 
     storage: ClassVar[Storage] = NUMERIC
     whole: ClassVar[bool] = False
+    decodes_by_row: ClassVar[bool] = True
 
     @classmethod
     def fit(cls, cells: pl.Series, spec: ColumnSpec, scale: Scale = "power") -> Column:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -31,6 +32,8 @@ class FittedColumn:
     spec: ColumnSpec
     dtype: pl.DataType
     n_present: int
+
+    decodes_by_row: ClassVar[bool] = False
 
     @property
     def name(self) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from icsa.errors import InputError
-from icsa.matrices import Vector
+from icsa.matrices import Vector, row_blocks
 
 __all__ = ["Lattice", "find_lattice", "lattice_of"]
 
@@ -152,6 +152,13 @@ def _fewest_digits(ordered: Vector, precision: float) -> int | None:
 
 def _on_grid(numbers: Vector, digits: int, precision: float) -> npt.NDArray[np.bool_]:
     """Return which numbers are multiples of 10^-digits, as far as their precision tells."""
+    found = np.empty(numbers.size, dtype=bool)
+    for rows in row_blocks(numbers.size):  # what is needed between stays in the cache
+        found[rows] = _block_on_grid(numbers[rows], digits, precision)
+    return found
+
+
+def _block_on_grid(numbers: Vector, digits: int, precision: float) -> npt.NDArray[np.bool_]:
     with np.errstate(over="ignore", invalid="ignore"):
         scaled = numbers * 10.0**digits
         nearest = np.rint(scaled)

@@ -101,18 +101,24 @@ class PowerScale:
 
     def forward(self, numbers: Vector) -> Vector:
         """Return the scores of numbers."""
-        z = (numbers - self.centre) / self.spread
-        inside = np.clip(z, self.low, self.high)
-        slope = np.where(z < self.low, *_slopes(self.low, self.high, self.exponent))
-        return _yeo_johnson(inside, self.exponent) + slope * (z - inside)
+        from icsa.columns.scale_kernels import power_of
+
+        scores = np.empty(numbers.size)
+        slopes = _slopes(self.low, self.high, self.exponent)
+        ends, line = (self.low, self.high), (self.centre, self.spread)
+        power_of(_in_one_piece(numbers), *line, self.exponent, ends, slopes, scores)
+        return scores
 
     def inverse(self, scores: Vector) -> Vector:
         """Return the numbers of scores."""
-        low, high = _yeo_johnson(np.array([self.low, self.high]), self.exponent)
-        inside = np.clip(scores, low, high)
-        slope = np.where(scores < low, *_slopes(self.low, self.high, self.exponent))
-        z = _yeo_johnson_inverse(inside, self.exponent) + (scores - inside) / slope
-        return self.centre + self.spread * z
+        from icsa.columns.scale_kernels import power_undone
+
+        numbers = np.empty(scores.size)
+        low, high = _yeo_johnson(np.array([self.low, self.high]), self.exponent).tolist()
+        slopes = _slopes(self.low, self.high, self.exponent)
+        line = (self.centre, self.spread)
+        power_undone(_in_one_piece(scores), *line, self.exponent, (low, high), slopes, numbers)
+        return numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -221,20 +227,37 @@ def robust_spread(ordered: Vector) -> float:
     >>> round(robust_spread(np.array([1.0, 2.0, 3.0, 4.0, 90.0])), 4)
     1.4826
     """
-    deviations = np.abs(ordered - quantiles(ordered, 0.5))
-    middle = (ordered.size - 1) // 2
-    parted = np.partition(deviations, [middle, ordered.size // 2])
-    mad = 0.5 * parted[middle] + 0.5 * parted[ordered.size // 2]
+    centre = float(quantiles(ordered, 0.5))
+    lower, upper = (ordered.size - 1) // 2, ordered.size // 2
+    mad = 0.5 * _deviation(ordered, centre, lower) + 0.5 * _deviation(ordered, centre, upper)
     if mad > 0.0:
-        return float(mad * _MAD_TO_SD)
+        return mad * _MAD_TO_SD
     first, third = quantiles(ordered, np.array([0.25, 0.75]))
     if third > first:
         return float((third - first) * _IQR_TO_SD)
+    deviations = np.abs(ordered - centre)
     largest = deviations.max()
     if largest == 0.0 or not np.isfinite(largest):
         return float(largest)
     # Divided by the largest first: squares of 1e-300 are zero.
     return float(largest * np.sqrt(np.mean((deviations / largest) ** 2)))
+
+
+def _deviation(ordered: Vector, centre: float, rank: int) -> float:
+    """Return the distance from the centre that `rank` others are nearer than, of sorted numbers.
+
+    The nearest rank + 1 numbers are neighbours: of all such windows it is the one whose farther end
+    is nearest, and moving a window up brings its lower end nearer and its upper end farther.
+    """
+    first, last = 0, ordered.size - rank - 1
+    while first < last:
+        middle = (first + last) // 2
+        if centre - ordered[middle] > ordered[middle + rank] - centre:
+            first = middle + 1
+        else:
+            last = middle
+    ends = [(centre - ordered[i], ordered[i + rank] - centre) for i in (first, max(first - 1, 0))]
+    return float(min(max(below, above) for below, above in ends))
 
 
 def _fit_quantile_scale(ordered: Vector, spread: float) -> QuantileScale:
@@ -276,11 +299,9 @@ def _yeo_johnson(z: Vector, exponent: float) -> Vector:
     return np.copysign(np.where(exponents == 0.0, logs, size), z)
 
 
-def _yeo_johnson_inverse(y: Vector, exponent: float) -> Vector:
-    exponents = np.where(y >= 0.0, exponent, 2.0 - exponent)
-    size = np.abs(y)
-    logs = np.log1p(exponents * size) / np.where(exponents == 0.0, 1.0, exponents)
-    return np.copysign(np.expm1(np.where(exponents == 0.0, size, logs)), y)
+def _in_one_piece(numbers: Vector) -> Vector:
+    """Return a vector as the one kind of array that kernels are compiled for."""
+    return np.require(numbers, dtype=np.float64, requirements=("C", "W"))
 
 
 def _slopes(low: float, high: float, exponent: float) -> tuple[float, float]:

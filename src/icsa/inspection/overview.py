@@ -15,6 +15,7 @@ from icsa.inspection.kinds import Guess, action_of, guess_kind
 from icsa.inspection.profile import Profile, profile_of
 from icsa.schema import NUMERIC_KINDS, ColumnSpec, Kind, Schema
 from icsa.tables.table import Table
+from icsa.threads import in_threads, threads_for
 
 __all__ = ["ColumnInspection", "Inspection", "guess_schema", "inspect_table", "type_in_words"]
 
@@ -131,7 +132,9 @@ def guess_schema(table: Table) -> Schema:
     [('id', 'identifier', 'replace'), ('weight', 'continuous', 'mask')]
     """
     names = table.frame.columns
-    return Schema(columns={name: _guessed(profile_of(table, name)) for name in names})
+    threads = threads_for(table.frame.height * table.frame.width, None)
+    found = in_threads(lambda name: _guessed(profile_of(table, name)), names, threads)
+    return Schema(columns=dict(zip(names, found, strict=True)))
 
 
 def inspect_table(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from icsa.release.anonymizing import anonymize, plan_release, release_of
+from icsa.release.anonymizing import anonymize, plan_release, release_of, spared
 from icsa.release.plan import Plan, make_plan
 from icsa.release.recipes import RECIPES, Recipe, resolve_recipe
 from icsa.release.records import ColumnChange, Release
@@ -18,4 +18,5 @@ __all__ = [
     "plan_release",
     "release_of",
     "resolve_recipe",
+    "spared",
 ]

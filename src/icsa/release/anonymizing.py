@@ -29,7 +29,7 @@ from icsa.shuffling import permutation
 from icsa.tables import Table, from_frame, to_frame
 from icsa.threads import one_linear_algebra_thread
 
-__all__ = ["anonymize", "plan_release", "release_of"]
+__all__ = ["anonymize", "plan_release", "release_of", "spared"]
 
 
 def anonymize(
@@ -111,7 +111,9 @@ def anonymize(
         raw_units=raw_units,
         progress=told,
     )
-    release = release_of(plan, source, declared, key, once=True, progress=told)
+    release = release_of(
+        plan, spared(plan, source, declared), declared, key, once=True, progress=told
+    )
     return replace(
         release,
         table=release.table if isinstance(table, Table) else to_frame(release.table, table),
@@ -141,6 +143,20 @@ def plan_release(
         chosen = resolve_recipe(recipe, declared.recipe)
         plan = make_plan(table, declared, chosen, progress=progress, **options)
     return plan, declared
+
+
+def spared(plan: Plan, table: Table, schema: Schema) -> Table:
+    """Return the table without cells that no release by this plan needs: a long one takes room."""
+    masked = [name for name in names_with("mask", schema) if not _has_reasons(plan, table, name)]
+    empty = (pl.lit(None, dtype=table.frame.schema[name]).alias(name) for name in masked)
+    return table.with_frame(table.frame.with_columns(empty), table.missing_letters)
+
+
+def _has_reasons(plan: Plan, table: Table, name: str) -> bool:
+    """Return whether some cells of a column say why they are missing."""
+    return name in table.missing_letters or (
+        plan.extents[name].missing > table.frame[name].null_count()
+    )
 
 
 def _require_masked(rule: Rule, schema: Schema) -> None:
@@ -204,7 +220,7 @@ def _cells_of(
         cells = source.frame[name]
         if spec.action == "mask":
             built[name] = plan.columns[name].cells(numbers[name])
-            if name in source.missing_letters or plan.extents[name].missing > cells.null_count():
+            if _has_reasons(plan, source, name):
                 found = _with_reasons(built[name], source, plan.columns[name], key)
                 built[name], letters[name] = found
         elif spec.action == "replace":

@@ -20,11 +20,14 @@ import numpy as np
 
 from icsa.linalg import symmetrize
 from icsa.matrices import Matrix, Vector, row_blocks
+from icsa.threads import in_threads, threads_for
 
 __all__ = ["Move", "calibrating_move", "view_correlation"]
 
 # Standardised scores count as so far out at most when their correlations are taken.
 _LIMIT = 2.5
+# Rows that one thread moves at a time: products and results stay in the cache.
+_MOVED_ROWS = 1 << 12
 # Least eigenvalue of a correlation matrix.
 _FLOOR = 1e-4
 
@@ -50,8 +53,13 @@ class Move:
     def _fill(self, scores: Matrix, out: Matrix) -> None:
         # One matrix for the three steps: x -> centre + (x - centre) K.
         product = self.matrix / self.spread[:, None] * self.spread
-        for rows in row_blocks(scores.shape[0]):
-            out[rows] = (scores[rows] - self.centre) @ product + self.centre
+        shift = self.centre - self.centre @ product
+
+        def work(rows: slice) -> None:
+            out[rows] = scores[rows] @ product + shift
+
+        blocks = list(row_blocks(scores.shape[0], _MOVED_ROWS))
+        in_threads(work, blocks, threads_for(scores.size, None))
 
 
 def calibrating_move(

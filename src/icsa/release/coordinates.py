@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
 
 from icsa.errors import ExactFitError, InputError
 from icsa.ics import InvariantCoordinates, invariant_coordinates
 from icsa.matrices import Matrix
 from icsa.scatters import LocationScatter
-from icsa.scatters.anchored_estimate import AnchoredScatter, anchored
+from icsa.scatters.anchored_estimate import AnchoredScatter, anchor_weights, weighted_scatter
 
-__all__ = ["FoundCoordinates", "find_coordinates"]
+__all__ = ["Anchoring", "FoundCoordinates", "find_coordinates", "judge_anchors"]
 
 _MCD = re.compile(r"mcd(\d\d)")
 
@@ -25,19 +28,41 @@ class FoundCoordinates:
     notes: tuple[str, ...] = ()
 
 
-def find_coordinates(
-    scores: Matrix, anchors: Matrix, anchor_names: Sequence[str], scatters: tuple[str, str]
-) -> FoundCoordinates:
-    """Return the invariant coordinates of the scores for a pair of scatters.
+@dataclass(frozen=True, eq=False)
+class Anchoring:
+    """The rows that an MCD of the anchors keeps, and which anchors it could use or not."""
+
+    weights: npt.NDArray[np.bool_]
+    used: tuple[int, ...]
+    unused: tuple[str, ...]
+
+
+def judge_anchors(
+    anchors: Matrix, names: Sequence[str], scatters: tuple[str, str]
+) -> dict[str, Anchoring]:
+    """Return which rows each MCD of a pair keeps; the anchors are not needed any more then.
 
     An MCD takes its weights from the anchors, since discrete columns would make it singular.
     """
-    pair = [_Anchored(name, anchors) if _MCD.fullmatch(name) else name for name in scatters]
-    if anchors.shape[1] == 0 and any(isinstance(scatter, _Anchored) for scatter in pair):
+    pair = [name for name in dict.fromkeys(scatters) if _MCD.fullmatch(name)]
+    if anchors.shape[1] == 0 and pair:
         raise InputError(
             f"The scatters {scatters[0]} and {scatters[1]} need a continuous column to tell who "
             "stands out, and the table has none. Use --method sa (method='sa')."
         )
+    judged = {}
+    for scatter in pair:
+        weights, used = anchor_weights(anchors, int(scatter[-2:]) / 100)
+        unused = tuple(name for j, name in enumerate(names) if j not in used)
+        judged[scatter] = Anchoring(weights, used, unused)
+    return judged
+
+
+def find_coordinates(
+    scores: Matrix, judged: Mapping[str, Anchoring], scatters: tuple[str, str]
+) -> FoundCoordinates:
+    """Return the invariant coordinates of the scores for a pair of scatters."""
+    pair = [_Anchored(name, judged[name]) if name in judged else name for name in scatters]
     try:
         coordinates = invariant_coordinates(scores, scatters=_estimated(scores, pair))
     except ExactFitError as error:
@@ -46,7 +71,7 @@ def find_coordinates(
             "on one hyperplane. Use the scatters mcd50,mcd75, whose weights come from the "
             "continuous columns alone, or --method sa."
         ) from None
-    notes = [note for s in pair if isinstance(s, _Anchored) for note in s.notes(anchor_names)]
+    notes = [note for s in pair if isinstance(s, _Anchored) for note in s.notes()]
     return FoundCoordinates(coordinates, tuple(dict.fromkeys(notes)))
 
 
@@ -66,26 +91,24 @@ def _estimated(scores: Matrix, pair: Sequence[object]) -> Sequence[object]:
 class _Anchored:
     """The scatter of a name such as mcd50, with weights from the anchors."""
 
-    def __init__(self, name: str, anchors: Matrix) -> None:
+    def __init__(self, name: str, anchoring: Anchoring) -> None:
         self.__name__ = name
-        self._anchors = anchors
-        self._alpha = int(name[-2:]) / 100
+        self._anchoring = anchoring
         self._found: AnchoredScatter | None = None
 
     def __call__(self, x: Matrix) -> LocationScatter:
-        self._found = anchored(x, anchors=self._anchors, alpha=self._alpha)
+        self._found = weighted_scatter(x, self._anchoring.weights, self._anchoring.used)
         return self._found
 
-    def notes(self, anchor_names: Sequence[str]) -> list[str]:
+    def notes(self) -> list[str]:
         """Return what people should know of the estimate."""
         if self._found is None:
             return []
         notes = []
-        unused = [n for j, n in enumerate(anchor_names) if j not in self._found.anchors]
-        if unused:
+        if self._anchoring.unused:
             notes.append(
-                f"{', '.join(unused)}: left out when judging who stands out, because most rows "
-                "share one value there or the column follows from others."
+                f"{', '.join(self._anchoring.unused)}: left out when judging who stands out, "
+                "because most rows share one value there or the column follows from others."
             )
         if self._found.n_borrowed:
             notes.append(

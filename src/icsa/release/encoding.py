@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from icsa.columns.base import Column
 from icsa.columns.counts import positions_by_rank
-from icsa.matrices import Matrix, Vector
+from icsa.errors import InputError
+from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.threads import in_threads
 
 __all__ = ["Encoding", "Part", "encoding_of"]
@@ -55,7 +57,7 @@ class Encoding:
 
         def fill(part: Part) -> None:
             values = numbers[part.column.name]
-            scores[:, part.place] = part.column.encode(values)
+            _fill_by_blocks(scores[:, part.place], part.column.encode, values)
             if part.group is not None:
                 scores[:, self.n_columns_scores + part.group] = np.isnan(values)
 
@@ -73,27 +75,40 @@ class Encoding:
                 view[:, self.n_columns_scores + part.group] = np.isnan(values)
         return view
 
-    def anchors(self, numbers: Mapping[str, Vector]) -> tuple[Matrix, tuple[str, ...]]:
+    def anchors(
+        self, numbers: Mapping[str, Vector], threads: int = 1
+    ) -> tuple[Matrix, tuple[str, ...]]:
         """Return the continuous columns on a linear scale, missing ones at the middle; and names.
 
         One column in the place of another, such as the days between two dates, is named after it.
         """
-        found = {
-            part.column.name: column
-            for part in self.parts
-            if (column := part.column.anchor(numbers[part.column.name])) is not None
-        }
         n_rows = next(iter(numbers.values())).size
+        none = np.empty(0)
+        found = [part.column for part in self.parts if part.column.anchor(none) is not None]
         matrix = np.empty((n_rows, len(found)), order="F")
-        for j, column in enumerate(found.values()):
-            matrix[:, j] = np.nan_to_num(column, nan=0.0)
-        return matrix, tuple(found)
 
-    def decode(self, scores: Matrix, threads: int = 1) -> dict[str, Vector]:
-        """Return the numbers of every column, NaN where it is missing."""
+        def fill(j: int) -> None:
+            column, out = found[j], matrix[:, j]
+            _fill_by_blocks(out, column.anchor, numbers[column.name])
+            out[np.isnan(out)] = 0.0
+
+        in_threads(fill, range(len(found)), threads)
+        return matrix, tuple(column.name for column in found)
+
+    def decode(
+        self, scores: Matrix, threads: int = 1, *, in_place: bool = False
+    ) -> dict[str, Vector]:
+        """Return the numbers of every column, NaN where it is missing.
+
+        In place, numbers are written over scores where they can be: a long table needs the room.
+        """
         missing = self._missing(scores)
 
         def decoded(part: Part) -> Vector:
+            if in_place and part.group is None and part.column.decodes_by_row:
+                place = scores[:, part.place.start]
+                _fill_by_blocks(place, part.column.decode, scores[:, part.place])
+                return place
             return _decode(part, scores, None if part.group is None else missing[part.group])
 
         found = in_threads(decoded, self.parts, threads)
@@ -109,6 +124,18 @@ class Encoding:
             counts = np.array([indicator.size - count, count])
             found.append(positions_by_rank(indicator, counts) == 1.0)
         return found
+
+
+def _fill_by_blocks(
+    out: Matrix | Vector, function: Callable[[Any], Any], values: Matrix | Vector
+) -> None:
+    """Set `out` to a function of each row, block by block: what it needs stays in the cache."""
+    for rows in row_blocks(values.shape[0]):
+        try:
+            out[rows] = function(values[rows])
+        except InputError:
+            function(values)  # says in which row of all
+            raise
 
 
 def _decode(part: Part, scores: Matrix, missing: npt.NDArray[np.bool_] | None) -> Vector:

@@ -19,7 +19,7 @@ from icsa.matrices import Matrix, Vector
 from icsa.randomness import Key
 from icsa.relations import Derivation
 from icsa.release.calibration import Move, calibrating_move, view_correlation
-from icsa.release.coordinates import find_coordinates
+from icsa.release.coordinates import find_coordinates, judge_anchors
 from icsa.release.derivation import broken_by_keeping, derivation_of, gap_column
 from icsa.release.encoding import Encoding, encoding_of
 from icsa.release.extents import Extent, extent_of, within_bounds
@@ -100,7 +100,7 @@ class Plan:
         progress("decoding", 0.6)
         threads = threads_for(masked.size, None)
         coded = {part.column.name: part.column for part in self.encoding.parts}
-        decoded = self.encoding.decode(masked, threads)
+        decoded = self.encoding.decode(masked, threads, in_place=True)
         return self.derivation.restore(
             decoded, coded, lambda name, numbers: within_bounds(self.columns[name], numbers)
         )
@@ -135,9 +135,10 @@ class Plan:
     def _calibrating_move(self, masked: Matrix) -> Move:
         assert self.wanted is not None
         sample = masked[_sample_of(masked.shape[0])]
+        threads = threads_for(masked.size, None)
 
         def correlation_of_decoded(scores: Matrix) -> Matrix:
-            return view_correlation(self.encoding.view(self.encoding.decode(scores)))
+            return view_correlation(self.encoding.view(self.encoding.decode(scores, threads)))
 
         return calibrating_move(
             sample, self.wanted, correlation_of_decoded, self.recipe.calibration_rounds
@@ -172,14 +173,16 @@ def make_plan(
     numbers.clear()  # a long table needs the room
     progress("encoding", 0.1)
     encoding = encoding_of(coded, reduced)
+    _require_enough_rows(next(iter(reduced.values())).size, encoding)
+    # Long tables need the room of the anchors before that of the scores is taken.
+    judged = judge_anchors(*encoding.anchors(reduced, threads), method.scatters)
     scores = _complete_scores(encoding, reduced, threads)
     wanted = _wanted_correlation(encoding, reduced) if recipe.calibration_rounds else None
     centre, spread = _standardize(scores, threads)
     if method.raw_units:
         spread = _back_to_raw_units(scores, encoding, reduced, spread)
-    anchors, anchor_names = encoding.anchors(reduced)
     reduced.clear()
-    found = find_coordinates(scores, anchors, anchor_names, method.scatters)
+    found = find_coordinates(scores, judged, method.scatters)
     return Plan(
         recipe=recipe,
         method=method.name,
@@ -215,15 +218,8 @@ def _coded(
 
 
 def _complete_scores(encoding: Encoding, numbers: Mapping[str, Vector], threads: int) -> Matrix:
-    """Return the scores of all columns without gaps, if there are rows and columns enough."""
-    _require_rows(next(iter(numbers.values())).size)
-    if encoding.n_scores == 0:
-        raise InputError(
-            "No column that is to be masked varies: there is nothing to hide, and nothing to learn "
-            "from the table."
-        )
+    """Return the scores of all columns without gaps."""
     scores = encoding.encode(numbers, threads)
-    _require_enough_rows(scores.shape, encoding)
     fill_missing_scores(scores)
     return scores
 
@@ -280,16 +276,19 @@ def _declared(spec: ColumnSpec, table: Table, recipe: Recipe) -> ColumnSpec:
     return replace(spec, missing_codes=codes, kind=kind)
 
 
-def _require_rows(n_rows: int) -> None:
+def _require_enough_rows(n_rows: int, encoding: Encoding) -> None:
+    """Refuse tables with too few rows, or none that vary."""
     if n_rows < FEWEST_ROWS:
         raise InputError(
             f"The table has {n_rows} rows, and {FEWEST_ROWS} are the fewest that can be "
             "anonymized: among fewer, everybody stands out."
         )
-
-
-def _require_enough_rows(shape: tuple[int, int], encoding: Encoding) -> None:
-    n_rows, n_scores = shape
+    n_scores = encoding.n_scores
+    if n_scores == 0:
+        raise InputError(
+            "No column that is to be masked varies: there is nothing to hide, and nothing to learn "
+            "from the table."
+        )
     if n_rows <= 2 * (n_scores + 1):
         columns = sorted((part.column for part in encoding.parts), key=lambda c: -c.width)
         widest = ", ".join(repr(column.name) for column in columns[:3])

@@ -20,7 +20,7 @@ from icsa.scatters.mcd_estimate import (
 from icsa.scatters.mcd_factors import chi2_quantile
 from icsa.threads import in_threads, threads_for
 
-__all__ = ["AnchoredScatter", "anchor_weights", "anchored"]
+__all__ = ["AnchoredScatter", "anchor_weights", "anchored", "weighted_scatter"]
 
 # Directions whose share of their variance among all rows is below this do not vary among the rows
 # that count.
@@ -91,6 +91,22 @@ def anchored(
     """
     matrix = as_matrix(x, minimum_rows=2)
     weights, used = anchor_weights(_anchor_matrix(matrix, anchors), alpha, random_state)
+    return weighted_scatter(matrix, weights, used)
+
+
+def weighted_scatter(
+    matrix: Matrix, weights: npt.NDArray[np.bool_], used: tuple[int, ...]
+) -> AnchoredScatter:
+    """Return mean and covariance over the rows that count, from what `anchor_weights` gave.
+
+    For tables so long that the anchors are better gone before the table is made.
+
+    Examples
+    --------
+    >>> x = np.array([[0.0, 1.0], [2.0, 0.0], [1.0, 3.0], [90.0, 1.0]])
+    >>> weighted_scatter(x, np.array([True, True, True, False]), (0,)).location.round(4)
+    array([1.    , 1.3333])
+    """
     location, scatter = _moments(matrix, weights)
     scatter, n_borrowed = _with_borrowed_variance(matrix, scatter)
     return AnchoredScatter(

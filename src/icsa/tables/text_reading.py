@@ -183,7 +183,8 @@ def _read_with_polars(
         separators = separators_outside_quotes(_below_header(source), source.dialect)
         if separators != frame.height * (len(source.names) - 1) or len(source.names) == 1:
             return None
-    return frame
+    # In one piece, so that columns of numbers are looked at without copying them.
+    return frame.rechunk()
 
 
 def _below_header(source: _Source) -> bytes:
