@@ -31,7 +31,7 @@ from icsa.columns import fit_column
 from icsa.inspection import guess_schema
 from icsa.privacy import outlier_replication_error
 from icsa.randomness import as_key
-from icsa.release import RECIPES, make_plan, release_of, resolve_recipe
+from icsa.release import RECIPES, plan_release, release_of
 from icsa.schema import Schema
 from icsa.tables import Table, read_table
 
@@ -146,8 +146,7 @@ def measure(table: Table, schema: Schema, rows: np.ndarray | None, seeds: range,
     response = next(iter(reversed(basis.quantities)))
     truth = regression(basis, response)
     found = []
-    recipe = resolve_recipe(choices.pop("recipe"), schema.recipe)
-    plan = make_plan(table, schema, recipe, **choices)
+    plan, schema = plan_release(table, schema=schema, **choices)
     for seed in seeds:
         release = release_of(plan, table, schema, as_key(seed))
         released = View.of(release.table, schema, table)

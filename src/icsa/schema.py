@@ -21,6 +21,7 @@ __all__ = [
     "ColumnSpec",
     "Kind",
     "Schema",
+    "names_with",
     "with_kept",
 ]
 
@@ -102,6 +103,18 @@ class Schema:
     columns: Mapping[str, ColumnSpec]
     rules: tuple[str, ...] = ()
     recipe: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+
+def names_with(action: Action, schema: Schema) -> list[str]:
+    """Return the columns that something is to be done with.
+
+    Examples
+    --------
+    >>> age = ColumnSpec(name="age", kind="integer")
+    >>> names_with("mask", Schema(columns={"age": age}))
+    ['age']
+    """
+    return [spec.name for spec in schema.columns.values() if spec.action == action]
 
 
 def with_kept(schema: Schema, names: Sequence[str]) -> Schema:

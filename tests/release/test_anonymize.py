@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from icsa.errors import ICSAError, InputError, UnknownNameError
 from icsa.inspection import guess_schema
 from icsa.randomness import as_key
-from icsa.release import RECIPES, anonymize, plan_release, release_of, spared
+from icsa.release import RECIPES, anonymize, plan_of, prepare_release, release_of
 from icsa.schema import ColumnSpec, Schema
 from icsa.tables import Table, Variable, from_frame
 from tests.release.tables import clinic, frames
@@ -300,8 +300,9 @@ def test_a_table_without_the_cells_that_are_masked_gives_the_same_release():
     rng = np.random.default_rng(4)
     frame = pl.DataFrame({name: rng.normal(size=60) for name in ("a", "b", "c", "d")})
     table = from_frame(frame.with_columns(pl.Series("e", [9, None, 1] * 20)))
-    plan, schema = plan_release(table, keep=["e"])
-    spare = spared(plan, table, schema)
+    prepared, schema, recipe = prepare_release(table, keep=["e"])
+    spare = prepared.spare
+    plan = plan_of(prepared, schema, recipe)
     assert spare.frame.select("a", "b", "c", "d").null_count().row(0) == (60, 60, 60, 60)
     full, less = (release_of(plan, t, schema, as_key(5)) for t in (table, spare))
     assert full.table.frame.equals(less.table.frame)

@@ -100,7 +100,7 @@ def anonymize(
     from icsa.cli.progress import stages
     from icsa.files import require_readable
     from icsa.randomness import as_key
-    from icsa.release import plan_release, release_of, spared
+    from icsa.release import plan_of, prepare_release, release_of
     from icsa.tables import default_output, output_kind, unwritten_letters, write_table
 
     require_readable(file)
@@ -112,11 +112,16 @@ def anonymize(
     assessed = any(path is not None for path in reports.values())
     table = read_file(file, separator, decimal, encoding, sheet)
     with stages(table.frame.height * table.frame.width, quiet=quiet or as_json) as progress:
-        plan, declared = plan_release(
-            table,
-            schema=schema_of(schema, table),
-            keep=keep or (),
-            recipe=recipe,
+        progress("looking at the columns", 0.0)
+        prepared, declared, chosen = prepare_release(
+            table, schema=schema_of(schema, table), keep=keep or (), recipe=recipe
+        )
+        if not assessed:
+            table = prepared.spare
+        plan = plan_of(
+            prepared,
+            declared,
+            chosen,
             method=method,
             scatters=None if scatters is None else scatters.split(","),
             mask=mask,
@@ -125,10 +130,10 @@ def anonymize(
         )
         key = as_key(seed)
         started = perf_counter()
-        if not assessed:
-            table = spared(plan, table, declared)
         release = release_of(plan, table, declared, key, once=not assessed, progress=progress)
         seconds = perf_counter() - started
+        if not assessed:
+            del prepared, plan  # a long table needs the room
         lost = unwritten_letters(release.table, target)
         release = replace(release, warnings=(*release.warnings, *lost))
         progress("writing", 0.9)

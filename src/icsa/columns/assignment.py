@@ -25,6 +25,8 @@ _ROUNDS = 12
 _ACTIVE_SHARE = 0.1
 # On a long table the offsets need not be exact to the row: the rest moves at hardly any loss.
 _TOLERATED_SHARE = 1e-5
+# Rows that are ranked at a time: they stay in the first cache.
+_BLOCK = 1024
 
 Places = npt.NDArray[np.int64]
 
@@ -182,9 +184,26 @@ def _rank(
     best: Vector,
     runner_up: Vector,
 ) -> None:
-    """Write each row's best and second best level and their scores plus offsets."""
-    for row in range(scores.shape[1]):
-        _rank_row(scores, offsets, row, first, second, best, runner_up)
+    """Write each row's best and second best level and their scores plus offsets.
+
+    Levels outside and rows inside, without branches: rows are then done in lanes.
+    """
+    n_levels, n_rows = scores.shape
+    for start in range(0, n_rows, _BLOCK):
+        end = min(start + _BLOCK, n_rows)
+        top, next_ = best[start:end], runner_up[start:end]
+        which, other = first[start:end], second[start:end]
+        for i in range(top.size):
+            top[i], next_[i], which[i], other[i] = -np.inf, -np.inf, 0, 0
+        for level in range(n_levels):
+            row, offset = scores[level, start:end], offsets[level]
+            for i in range(top.size):
+                value, high, low, place = row[i] + offset, top[i], next_[i], which[i]
+                runner = level if value > low else other[i]
+                other[i] = place if value > high else runner
+                next_[i] = min(max(low, value), high)
+                which[i] = level if value > high else place
+                top[i] = max(high, value)
 
 
 @kernel

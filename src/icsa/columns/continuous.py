@@ -76,7 +76,7 @@ class Continuous(FittedColumn):
     def fit(cls, cells: pl.Series, spec: ColumnSpec, scale: Scale = "power") -> Column:
         """Return the column fitted to cells; constant where they do not vary."""
         numbers = cls.read(cells, spec)
-        ordered = np.sort(numbers[~np.isnan(numbers)])
+        ordered = np.sort(numbers)[: numbers.size - np.count_nonzero(np.isnan(numbers))]
         if ordered.size == 0 or ordered[0] == ordered[-1]:
             return Constant.of_first(cells, spec)
         return cls.of_numbers(ordered, cells.dtype, spec, scale)

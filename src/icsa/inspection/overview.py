@@ -12,7 +12,7 @@ from icsa.columns.levels import FEWEST_HOLDERS
 from icsa.errors import InputError
 from icsa.inspection.findings import missing_together, notes_on
 from icsa.inspection.kinds import Guess, action_of, guess_kind
-from icsa.inspection.profile import Profile, profile_of
+from icsa.inspection.profile import Profile, profile_of, telling_profile
 from icsa.schema import NUMERIC_KINDS, ColumnSpec, Kind, Schema
 from icsa.tables.table import Table
 from icsa.threads import in_threads, threads_for
@@ -133,7 +133,7 @@ def guess_schema(table: Table) -> Schema:
     """
     names = table.frame.columns
     threads = threads_for(table.frame.height * table.frame.width, None)
-    found = in_threads(lambda name: _guessed(profile_of(table, name)), names, threads)
+    found = in_threads(lambda name: _guessed(telling_profile(table, name)), names, threads)
     return Schema(columns=dict(zip(names, found, strict=True)))
 
 
@@ -171,7 +171,7 @@ def inspect_table(
     profiles = [profile_of(table, name, specs.get(name)) for name in table.frame.columns]
     guesses = {profile.name: guess_kind(profile) for profile in profiles}
     if schema is None:
-        schema = Schema(columns={profile.name: _guessed(profile) for profile in profiles})
+        schema = guess_schema(table)
     together = missing_together(profiles)
     columns = []
     for profile in profiles:

@@ -14,11 +14,13 @@ from icsa.matrices import Vector
 from icsa.schema import ColumnSpec
 from icsa.tables.table import Table, Variable
 
-__all__ = ["Counts", "Profile", "profile_of"]
+__all__ = ["Counts", "Profile", "profile_of", "telling_profile"]
 
 Counts = npt.NDArray[np.int64]
 
 # What cannot be compared cell by cell, or cannot be masked whatever it holds.
+# Cells of a long column that are looked at first, and how many of them must differ.
+_SAMPLE, _MANY = 20_000, 1_000
 _NESTED = (pl.List, pl.Array, pl.Struct, pl.Object, pl.Binary)
 
 
@@ -153,3 +155,17 @@ def profile_of(table: Table, name: str, spec: ColumnSpec | None = None) -> Profi
     counted = there.alias("value").value_counts(name="held")
     held = counted["held"].cast(pl.Int64).to_numpy()
     return Profile(name, variable, cells, counted["value"], held)
+
+
+def telling_profile(table: Table, name: str) -> Profile:
+    """Return a profile that the kind of a column can be guessed by.
+
+    Of a long column of numbers with decimals a sample is enough, if many of them differ.
+    """
+    cells = table.frame[name]
+    if cells.dtype.is_float() and cells.len() > 5 * _SAMPLE:
+        rows = np.sort(np.random.default_rng(cells.len()).choice(cells.len(), _SAMPLE, False))
+        sample = profile_of(table.with_frame(cells[rows].to_frame()), name)
+        if sample.distinct > _MANY and not sample.is_whole:
+            return sample
+    return profile_of(table, name)

@@ -191,8 +191,9 @@ def suspected_long(block: Block, rng: np.random.Generator) -> Iterator[Suspicion
     widest = 0
     for start in _starts(z, rng):
         most = 6 if columns.size <= 100 else 2
+        spectrum = _spectrum(z[start])
         for place in range(min(most, columns.size)):
-            directions, kept, size = _concentrated(z, start, place)
+            directions, kept, size = _concentrated(z, start, spectrum, place)
             if size > limit:
                 break
             cutoff = 1e-6 if size < _ZERO else 0.03
@@ -221,9 +222,14 @@ def _starts(z: Matrix, rng: np.random.Generator) -> Iterator[Indices]:
         yield np.sort(rng.choice(everything, size, replace=False))
 
 
-def _concentrated(z: Matrix, start: Indices, place: int) -> tuple[Matrix, Indices, float]:
-    """Return null directions, the rows that they suit, and the singular value of the first."""
-    values, vectors = _spectrum(z[start])
+def _concentrated(
+    z: Matrix, start: Indices, spectrum: tuple[Vector, Matrix], place: int
+) -> tuple[Matrix, Indices, float]:
+    """Return null directions, the rows that they suit, and the singular value of the first.
+
+    `spectrum` is that of the rows to start from; the direction at `place` is taken.
+    """
+    values, vectors = spectrum
     # More than one direction of length zero: a space, of which no single vector is meant.
     exact = int(np.count_nonzero(values < _ZERO))
     if exact > place:

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from icsa.release.anonymizing import anonymize, plan_release, release_of, spared
-from icsa.release.plan import Plan, make_plan
+from icsa.release.anonymizing import (
+    anonymize,
+    plan_of,
+    plan_release,
+    prepare_release,
+    release_of,
+)
+from icsa.release.plan import Plan
+from icsa.release.preparation import Prepared
 from icsa.release.recipes import RECIPES, Recipe, resolve_recipe
 from icsa.release.records import ColumnChange, Release
 
@@ -11,12 +18,13 @@ __all__ = [
     "RECIPES",
     "ColumnChange",
     "Plan",
+    "Prepared",
     "Recipe",
     "Release",
     "anonymize",
-    "make_plan",
+    "plan_of",
     "plan_release",
+    "prepare_release",
     "release_of",
     "resolve_recipe",
-    "spared",
 ]

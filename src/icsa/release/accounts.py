@@ -17,10 +17,10 @@ from icsa.release.derivation import step_of
 from icsa.release.extents import Extent, natural_limits
 from icsa.release.plan import Plan
 from icsa.release.records import ColumnChange
-from icsa.schema import Action, Schema
+from icsa.schema import Schema, names_with
 from icsa.tables import Table
 
-__all__ = ["changes_of", "names_with", "warnings_of"]
+__all__ = ["changes_of", "warnings_of"]
 
 _HOW = {
     "continuous": "masked, rounded as the original",
@@ -43,11 +43,6 @@ _OTHER_HOW = {
     "dropped": "left out",
     "kept": "RELEASED AS IT IS, because it was asked for",
 }
-
-
-def names_with(action: Action, schema: Schema) -> list[str]:
-    """Return the columns that something is to be done with."""
-    return [spec.name for spec in schema.columns.values() if spec.action == action]
 
 
 def changes_of(

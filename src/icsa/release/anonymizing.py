@@ -16,20 +16,21 @@ from icsa.errors import InputError
 from icsa.inspection import guess_schema
 from icsa.matrices import Vector
 from icsa.randomness import Key, as_key
-from icsa.release.accounts import changes_of, names_with, warnings_of
+from icsa.release.accounts import changes_of, warnings_of
 from icsa.release.derivation import step_of
 from icsa.release.extents import extent_of
 from icsa.release.methods import MethodOptions
 from icsa.release.plan import Plan, make_plan, silent
-from icsa.release.recipes import resolve_recipe
+from icsa.release.preparation import Prepared, has_reasons, prepare
+from icsa.release.recipes import Recipe, resolve_recipe
 from icsa.release.records import Release
 from icsa.rules import Rule, check_rules, enforce_rules, parse_rule, require_rules
-from icsa.schema import Schema, with_kept
+from icsa.schema import Schema, names_with, with_kept
 from icsa.shuffling import permutation
 from icsa.tables import Table, from_frame, to_frame
 from icsa.threads import one_linear_algebra_thread
 
-__all__ = ["anonymize", "plan_release", "release_of", "spared"]
+__all__ = ["anonymize", "plan_of", "plan_release", "prepare_release", "release_of"]
 
 
 def anonymize(
@@ -100,20 +101,18 @@ def anonymize(
     told("looking at the columns", 0.0)
     source = table if isinstance(table, Table) else from_frame(table)
     key = as_key(random_state)
-    plan, declared = plan_release(
-        source,
-        schema=schema,
-        keep=keep,
-        recipe=recipe,
+    prepared, declared, chosen = prepare_release(source, schema=schema, keep=keep, recipe=recipe)
+    plan = plan_of(
+        prepared,
+        declared,
+        chosen,
         method=method,
         scatters=scatters,
         mask=mask,
         raw_units=raw_units,
         progress=told,
     )
-    release = release_of(
-        plan, spared(plan, source, declared), declared, key, once=True, progress=told
-    )
+    release = release_of(plan, prepared.spare, declared, key, once=True, progress=told)
     return replace(
         release,
         table=release.table if isinstance(table, Table) else to_frame(release.table, table),
@@ -127,36 +126,48 @@ def plan_release(
     schema: Schema | None = None,
     keep: Sequence[str] = (),
     recipe: str = "mixed",
-    progress: Callable[[str, float], None] = silent,
     **options: Unpack[MethodOptions],
 ) -> tuple[Plan, Schema]:
     """Return the plan for a table and the schema that it was made for; options of `anonymize`.
 
     Whoever assesses a release needs both, to make it again under other keys.
     """
+    prepared, declared, chosen = prepare_release(table, schema=schema, keep=keep, recipe=recipe)
+    return plan_of(prepared, declared, chosen, **options), declared
+
+
+def prepare_release(
+    table: Table,
+    *,
+    schema: Schema | None = None,
+    keep: Sequence[str] = (),
+    recipe: str = "mixed",
+) -> tuple[Prepared, Schema, Recipe]:
+    """Return the columns that are to be masked, the whole schema and the whole recipe.
+
+    Whoever lets the table go now and has `Prepared.spare` instead saves the room of its cells.
+    """
     declared = with_kept(guess_schema(table) if schema is None else schema, keep)
     rules = [parse_rule(text, table.frame.columns) for text in declared.rules]
     for rule in rules:
         _require_masked(rule, declared)
     require_rules(rules, table.frame)
+    chosen = resolve_recipe(recipe, declared.recipe)
     with one_linear_algebra_thread():
-        chosen = resolve_recipe(recipe, declared.recipe)
-        plan = make_plan(table, declared, chosen, progress=progress, **options)
-    return plan, declared
+        return prepare(table, declared, chosen), declared, chosen
 
 
-def spared(plan: Plan, table: Table, schema: Schema) -> Table:
-    """Return the table without cells that no release by this plan needs: a long one takes room."""
-    masked = [name for name in names_with("mask", schema) if not _has_reasons(plan, table, name)]
-    empty = (pl.lit(None, dtype=table.frame.schema[name]).alias(name) for name in masked)
-    return table.with_frame(table.frame.with_columns(empty), table.missing_letters)
-
-
-def _has_reasons(plan: Plan, table: Table, name: str) -> bool:
-    """Return whether some cells of a column say why they are missing."""
-    return name in table.missing_letters or (
-        plan.extents[name].missing > table.frame[name].null_count()
-    )
+def plan_of(
+    prepared: Prepared,
+    schema: Schema,
+    recipe: Recipe,
+    *,
+    progress: Callable[[str, float], None] = silent,
+    **options: Unpack[MethodOptions],
+) -> Plan:
+    """Return the plan for what `prepare_release` gave, which is used up; options of `anonymize`."""
+    with one_linear_algebra_thread():
+        return make_plan(prepared, schema, recipe, progress=progress, **options)
 
 
 def _require_masked(rule: Rule, schema: Schema) -> None:
@@ -220,7 +231,7 @@ def _cells_of(
         cells = source.frame[name]
         if spec.action == "mask":
             built[name] = plan.columns[name].cells(numbers[name])
-            if _has_reasons(plan, source, name):
+            if has_reasons(source, plan.extents, name):
                 found = _with_reasons(built[name], source, plan.columns[name], key)
                 built[name], letters[name] = found
         elif spec.action == "replace":

@@ -50,19 +50,20 @@ class Encoding:
         """Number of scores before the indicators."""
         return self.n_scores - len(self.group_shares)
 
-    def encode(self, numbers: Mapping[str, Vector], threads: int = 1) -> Matrix:
-        """Return the scores of all columns and indicators, NaN where they are not defined."""
-        n_rows = next(iter(numbers.values())).size
-        scores = np.empty((n_rows, self.n_scores), order="F")
+    def room(self, n_rows: int) -> Matrix:
+        """Return room for the scores of so many rows."""
+        return np.empty((n_rows, self.n_scores), order="F")
+
+    def encode(self, numbers: Mapping[str, Vector], out: Matrix, threads: int = 1) -> None:
+        """Set the scores of all columns and indicators, NaN where they are not defined."""
 
         def fill(part: Part) -> None:
             values = numbers[part.column.name]
-            _fill_by_blocks(scores[:, part.place], part.column.encode, values)
+            _fill_by_blocks(out[:, part.place], part.column.encode, values)
             if part.group is not None:
-                scores[:, self.n_columns_scores + part.group] = np.isnan(values)
+                out[:, self.n_columns_scores + part.group] = np.isnan(values)
 
         in_threads(fill, self.parts, threads)
-        return scores
 
     def view(self, numbers: Mapping[str, Vector]) -> Matrix:
         """Return what calibration compares: the same places as the scores."""
@@ -76,21 +77,21 @@ class Encoding:
         return view
 
     def anchors(
-        self, numbers: Mapping[str, Vector], threads: int = 1
+        self, numbers: Mapping[str, Vector], out: Matrix, threads: int = 1
     ) -> tuple[Matrix, tuple[str, ...]]:
         """Return the continuous columns on a linear scale, missing ones at the middle; and names.
 
         One column in the place of another, such as the days between two dates, is named after it.
+        They are written to the first columns of the scores' room, which is larger.
         """
-        n_rows = next(iter(numbers.values())).size
         none = np.empty(0)
         found = [part.column for part in self.parts if part.column.anchor(none) is not None]
-        matrix = np.empty((n_rows, len(found)), order="F")
+        matrix = out[:, : len(found)]
 
         def fill(j: int) -> None:
-            column, out = found[j], matrix[:, j]
-            _fill_by_blocks(out, column.anchor, numbers[column.name])
-            out[np.isnan(out)] = 0.0
+            column, anchor = found[j], matrix[:, j]
+            _fill_by_blocks(anchor, column.anchor, numbers[column.name])
+            anchor[np.isnan(anchor)] = 0.0
 
         in_threads(fill, range(len(found)), threads)
         return matrix, tuple(column.name for column in found)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Unpack
 
 import numpy as np
 import polars as pl
 
 from icsa.anonymization import masked_copy
-from icsa.columns import fit_column
 from icsa.columns.base import Column
 from icsa.errors import InputError, VerbatimColumnWarning
 from icsa.ics import InvariantCoordinates
@@ -22,12 +21,12 @@ from icsa.release.calibration import Move, calibrating_move, view_correlation
 from icsa.release.coordinates import find_coordinates, judge_anchors
 from icsa.release.derivation import broken_by_keeping, derivation_of, gap_column
 from icsa.release.encoding import Encoding, encoding_of
-from icsa.release.extents import Extent, extent_of, within_bounds
+from icsa.release.extents import Extent, within_bounds
 from icsa.release.imputation import fill_missing_scores
 from icsa.release.methods import MethodOptions, method_of
+from icsa.release.preparation import Prepared
 from icsa.release.recipes import Recipe
-from icsa.schema import ColumnSpec, Schema
-from icsa.tables import Table
+from icsa.schema import Schema
 from icsa.threads import in_threads, threads_for
 
 __all__ = ["Plan", "make_plan", "silent"]
@@ -151,19 +150,17 @@ class Plan:
 
 
 def make_plan(
-    table: Table,
+    prepared: Prepared,
     schema: Schema,
     recipe: Recipe,
     *,
     progress: Callable[[str, float], None] = silent,
     **options: Unpack[MethodOptions],
 ) -> Plan:
-    """Return the plan for the columns of a table that are to be masked; options of `method_of`."""
+    """Return the plan for prepared columns, whose numbers are used up; options of `method_of`."""
     method = method_of(**options)
+    columns, numbers, table = prepared.columns, prepared.numbers, prepared.spare
     threads = threads_for(table.frame.height * table.frame.width, None)
-    columns, numbers, extents = _fitted(table, schema, recipe, threads)
-    if not columns:
-        raise InputError("No column is left to mask. Give at least one another kind or action.")
     derivation = Derivation()
     broken: tuple[str, ...] = ()
     if recipe.find_relations:
@@ -173,10 +170,13 @@ def make_plan(
     numbers.clear()  # a long table needs the room
     progress("encoding", 0.1)
     encoding = encoding_of(coded, reduced)
-    _require_enough_rows(next(iter(reduced.values())).size, encoding)
-    # Long tables need the room of the anchors before that of the scores is taken.
-    judged = judge_anchors(*encoding.anchors(reduced, threads), method.scatters)
-    scores = _complete_scores(encoding, reduced, threads)
+    n_rows = next(iter(reduced.values())).size
+    _require_enough_rows(n_rows, encoding)
+    scores = encoding.room(n_rows)
+    # The anchors are gone before the scores come, because a long table needs the room.
+    judged = judge_anchors(*encoding.anchors(reduced, scores, threads), method.scatters)
+    encoding.encode(reduced, scores, threads)
+    fill_missing_scores(scores)
     wanted = _wanted_correlation(encoding, reduced) if recipe.calibration_rounds else None
     centre, spread = _standardize(scores, threads)
     if method.raw_units:
@@ -189,7 +189,7 @@ def make_plan(
         scatters=method.scatters,
         mask=method.mask,
         columns=columns,
-        extents=extents,
+        extents=prepared.extents,
         derivation=derivation,
         encoding=encoding,
         scores=scores,
@@ -217,13 +217,6 @@ def _coded(
     return coded, reduced
 
 
-def _complete_scores(encoding: Encoding, numbers: Mapping[str, Vector], threads: int) -> Matrix:
-    """Return the scores of all columns without gaps."""
-    scores = encoding.encode(numbers, threads)
-    fill_missing_scores(scores)
-    return scores
-
-
 def _wanted_correlation(encoding: Encoding, numbers: Mapping[str, Vector]) -> Matrix:
     """Return the correlations that calibration aims at."""
     rows = _sample_of(next(iter(numbers.values())).size)
@@ -245,35 +238,6 @@ def _standardize(scores: Matrix, threads: int) -> tuple[Vector, Vector]:
 
     in_threads(work, range(scores.shape[1]), threads)
     return centre, spread
-
-
-def _fitted(
-    table: Table, schema: Schema, recipe: Recipe, threads: int
-) -> tuple[dict[str, Column], dict[str, Vector], dict[str, Extent]]:
-    """Return every column that is to be masked, its numbers and their extent."""
-    specs = [spec for spec in schema.columns.values() if spec.action == "mask"]
-
-    def fit(spec: ColumnSpec) -> tuple[Column, Vector, Extent]:
-        cells = table.frame[spec.name]
-        column = fit_column(cells, _declared(spec, table, recipe), scale=recipe.scale)
-        numbers = column.numbers(cells)
-        return column, numbers, extent_of(numbers)
-
-    found = dict(zip([s.name for s in specs], in_threads(fit, specs, threads), strict=True))
-    return (
-        {name: column for name, (column, _, _) in found.items()},
-        {name: numbers for name, (_, numbers, _) in found.items()},
-        {name: extent for name, (_, _, extent) in found.items()},
-    )
-
-
-def _declared(spec: ColumnSpec, table: Table, recipe: Recipe) -> ColumnSpec:
-    """Return the specification with the file's missing codes, and the kind that a recipe allows."""
-    codes = (*spec.missing_codes, *table.variable(spec.name).missing_codes)
-    kind = spec.kind
-    if kind == "zero-inflated" and not recipe.split_zeros:
-        kind = "integer" if table.frame.schema[spec.name].is_integer() else "continuous"
-    return replace(spec, missing_codes=codes, kind=kind)
 
 
 def _require_enough_rows(n_rows: int, encoding: Encoding) -> None:

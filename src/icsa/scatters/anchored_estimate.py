@@ -155,9 +155,12 @@ def _judged(
     """Return which of all rows lie as near as the rows that an MCD of some of them keeps."""
     limit = chi2_quantile(REWEIGHTING_QUANTILE, len(used))
     weights = np.empty(anchors.shape[0], dtype=bool)
-    for rows in row_blocks(anchors.shape[0]):
+
+    def judge(rows: slice) -> None:
         block = anchors[rows][:, used]
         weights[rows] = squared_distances(block, found.raw_location, found.raw_scatter) < limit
+
+    in_threads(judge, list(row_blocks(anchors.shape[0])), threads_for(anchors.size, None))
     return weights
 
 

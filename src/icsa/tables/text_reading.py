@@ -84,7 +84,9 @@ def read_text(
         newline=text.newline,
         compressed=compressed,
     )
-    return _typed(frame, conventions, floats, layout)
+    del text, source  # a long table needs the room
+    # In one piece, so that columns of numbers are looked at without copying them.
+    return _typed(frame.rechunk(), conventions, floats, layout)
 
 
 def _open(path: Path, text: Text, dialect: Dialect) -> _Source:
@@ -183,8 +185,7 @@ def _read_with_polars(
         separators = separators_outside_quotes(_below_header(source), source.dialect)
         if separators != frame.height * (len(source.names) - 1) or len(source.names) == 1:
             return None
-    # In one piece, so that columns of numbers are looked at without copying them.
-    return frame.rechunk()
+    return frame
 
 
 def _below_header(source: _Source) -> bytes:
