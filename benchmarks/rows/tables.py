@@ -1,14 +1,15 @@
-"""Whole tables from file to file: the command against polars reading and writing the same file."""
+"""Whole tables from file to file: the commands against reading and writing the same files."""
 
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -21,35 +22,40 @@ from benchmarks.rows.settings import Settings
 __all__ = ["cases"]
 
 _NUMERIC, _CATEGORICAL = 15, 5
-_TIMES, _TABLES = 5.0, 4.0
+# Times what reading and writing takes, and tables of memory: anonymize; tables: assess.
+_TIMES, _TABLES, _BOTH_TABLES = 5.0, 4.0, 3.0
+_SECONDS = 60.0
+# An environment of its own: SDMetrics needs an older pandas.
+_PEER_PYTHON = Path(__file__).parents[1] / ".sdmetrics" / "bin" / "python"
+_PEER_ROWS = 1_000
 
 
 def cases(settings: Settings) -> Iterator[Case]:
-    """Yield one case: time and memory are measured together."""
-    rows = settings.choose(1_000_000, 20_000)
-    name = f"anonymize CSV {rows}x{_NUMERIC + _CATEGORICAL}"
-    yield Case(name, partial(_rows, name, rows, settings.choose(3, 1)))
+    """Yield a case for each command; time and memory are measured together."""
+    rows, rounds = settings.choose(1_000_000, 20_000), settings.choose(3, 1)
+    size = f"{rows}x{_NUMERIC + _CATEGORICAL}"
+    name = f"anonymize CSV {size}"
+    yield Case(name, partial(_anonymize_rows, name, rows, rounds))
+    name = f"assess CSV {size}"
+    yield Case(name, partial(_assess_rows, name, rows))
+    name = f"assess CSV 20000x{_NUMERIC + _CATEGORICAL} SDMetrics"
+    yield Case(name, partial(_sdmetrics_rows, name, settings.choose(20_000, 2_000)))
 
 
-def _rows(name: str, n_rows: int, rounds: int) -> list[Row]:
-    frame = _table(n_rows)
-    # Arrow keeps 16 bytes a cell for text besides letters that do not fit into them.
-    size = n_rows * (8 * _NUMERIC + 16 * _CATEGORICAL)
+def _anonymize_rows(name: str, n_rows: int, rounds: int) -> list[Row]:
     ours, theirs, peaks = [], [], []
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "table.csv", Path(folder) / "release.csv"
-        frame.write_csv(source)
-        del frame
-        _anonymize(source, target)  # compiles what is not in the cache
+        _table(n_rows).write_csv(source)
+        command = ["anonymize", str(source), "--output", str(target), "--force", "--quiet"]
+        _command(command)  # compiles what is not in the cache
+        copying = f"import polars; polars.read_csv({str(source)!r}).write_csv({str(target)!r})"
         for _ in range(rounds):
-            start = time.perf_counter()
-            pl.read_csv(source).write_csv(target)
-            theirs.append(time.perf_counter() - start)
-            found = _anonymize(source, target)
-            ours.append(found["seconds"])
+            theirs.append(_process(copying))
+            found, seconds = _command(command)
+            ours.append(seconds)
             peaks.append(found["peak"])
     ratios = [peer / own for peer, own in zip(theirs, ours, strict=True)]
-    peak = max(peaks)
     return [
         Row(
             name,
@@ -59,26 +65,109 @@ def _rows(name: str, n_rows: int, rounds: int) -> list[Row]:
             ratio=statistics.median(ratios),
             least_ratio=min(ratios),
             target=Target("ratio", 1 / _TIMES),
-            remark="the whole command without its start; kinds guessed, relations looked for",
+            remark="both as processes, from start to end; kinds guessed, relations looked for",
         ),
-        Row(
-            f"{name} memory",
-            peak / size,
-            unit="tables",
-            target=Target("ours", _TABLES),
-            remark=f"the process's peak, {peak / 1e6:.0f} MB, over a table of {size / 1e6:.0f} MB",
-        ),
+        _memory(f"{name} memory", max(peaks), _bytes(n_rows), _TABLES, "a table"),
     ]
 
 
-def _anonymize(source: Path, target: Path) -> dict[str, float]:
-    """Return what a child process measured."""
-    command = [sys.executable, "-m", "benchmarks.children.anonymize_file", str(source), str(target)]
-    result = subprocess.run(command, capture_output=True, text=True, check=True)
-    found: dict[str, float] = json.loads(result.stdout.splitlines()[-1])
+def _assess_rows(name: str, n_rows: int) -> list[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder) / "table.csv", Path(folder) / "release.csv"
+        _table(n_rows).write_csv(source)
+        _command(["anonymize", str(source), "--output", str(target), "--quiet"])
+        command = ["assess", str(source), str(target), "--quiet", "--report"]
+        _command([*command, str(Path(folder) / "first.html")])
+        reading = f"import polars; [polars.read_csv(f) for f in ({str(source)!r}, {str(target)!r})]"
+        peer = _process(reading)
+        found, seconds = _command([*command, str(Path(folder) / "second.html")])
+    return [
+        Row(
+            name,
+            seconds,
+            peer="polars read_csv of both files",
+            peer_value=peer,
+            ratio=peer / seconds,
+            least_ratio=peer / seconds,
+            target=Target("ours", _SECONDS),
+            remark="both as processes, from start to end; with the report",
+        ),
+        _memory(f"{name} memory", found["peak"], 2 * _bytes(n_rows), _BOTH_TABLES, "two tables"),
+    ]
+
+
+def _sdmetrics_rows(name: str, n_rows: int) -> list[Row]:
+    peer = f"SDMetrics quality report, closest records of {_PEER_ROWS} rows"
+    if not _PEER_PYTHON.exists():
+        reason = "no environment benchmarks/.sdmetrics with sdmetrics installed"
+        return [Row(name, peer=peer, absent=reason, remark=reason)]
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder) / "table.csv", Path(folder) / "release.csv"
+        _table(n_rows).write_csv(source)
+        _command(["anonymize", str(source), "--output", str(target), "--quiet"])
+        command = ["assess", str(source), str(target), "--quiet"]
+        _command(command)
+        _, seconds = _command(command)
+        script = Path(__file__).parents[1] / "children" / "sdmetrics_reports.py"
+        arguments = [str(source), str(target), str(_PEER_ROWS)]
+        found = json.loads(_run([str(_PEER_PYTHON), str(script), *arguments]))
+    theirs = found["quality"] + found["closest"]
+    # It takes a part of both tables, and compares every row with every other.
+    whole = found["quality"] + found["closest"] * (n_rows / _PEER_ROWS) ** 2
+    return [
+        Row(
+            name,
+            seconds,
+            peer=peer,
+            peer_value=theirs,
+            ratio=theirs / seconds,
+            least_ratio=theirs / seconds,
+            remark=f"version {found['version']}; ours from start to end, all rows. Theirs of "
+            f"all rows would take {whole:.0f} s, as it grows with the square",
+        )
+    ]
+
+
+def _memory(name: str, peak: float, size: int, most: float, of_what: str) -> Row:
+    return Row(
+        name,
+        peak / size,
+        unit="tables",
+        target=Target("ours", most),
+        remark=f"the process's peak, {peak / 1e6:.0f} MB, over {of_what} of {size / 1e6:.0f} MB",
+    )
+
+
+def _bytes(n_rows: int) -> int:
+    # Arrow keeps 16 bytes a cell for text besides letters that do not fit into them.
+    return n_rows * (8 * _NUMERIC + 16 * _CATEGORICAL)
+
+
+def _command(arguments: Sequence[str]) -> tuple[dict[str, float], float]:
+    """Return what a process that runs the command measured of itself, and its seconds."""
+    start = time.perf_counter()
+    shown = _run([sys.executable, "-m", "benchmarks.children.command", *arguments])
+    seconds = time.perf_counter() - start
+    found: dict[str, float] = json.loads(shown.splitlines()[-1])
     if found["code"] != 0:
+        raise RuntimeError(f"icsa {arguments[0]} ended with {found['code']}")
+    return found, seconds
+
+
+def _process(code: str) -> float:
+    """Return the seconds of a Python process from start to end."""
+    start = time.perf_counter()
+    _run([sys.executable, "-c", code])
+    return time.perf_counter() - start
+
+
+def _run(command: Sequence[str]) -> str:
+    # As it is after an installation: modules are compiled once, not at every start.
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    if result.returncode:
         raise RuntimeError(result.stderr)
-    return found
+    return result.stdout
 
 
 def _table(n_rows: int) -> pl.DataFrame:

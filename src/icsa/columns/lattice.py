@@ -100,10 +100,12 @@ def find_lattice(ordered: Vector, *, precision: float = 2.0**-53) -> Lattice | N
     True
     """
     # Zero is on every grid, so that it tells nothing.
-    digits = _fewest_digits(ordered[ordered != 0.0], precision)
+    telling = ordered != 0.0
+    digits, telling_on_grid = _fewest_digits(ordered[telling], precision)
     if digits is None:
         return None
-    on_grid = _on_grid(ordered, digits, precision)
+    on_grid = np.ones(ordered.size, dtype=bool)
+    on_grid[telling] = telling_on_grid
     units = np.rint(ordered[on_grid] * 10.0**digits).astype(np.int64)
     distinct = int(np.unique(_evenly(units[units != 0])).size)
     base = 10**digits
@@ -139,15 +141,16 @@ def _evenly(ordered: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
     return ordered[np.linspace(0, ordered.size - 1, _SAMPLE).astype(np.intp)]
 
 
-def _fewest_digits(ordered: Vector, precision: float) -> int | None:
-    """Return the number of decimals that nearly all numbers have at most."""
+def _fewest_digits(ordered: Vector, precision: float) -> tuple[int | None, npt.NDArray[np.bool_]]:
+    """Return the number of decimals that nearly all numbers have at most, and which have."""
     sample = np.asarray(_evenly(ordered), dtype=np.float64)
     for digits in range(_DIGITS + 1):
         if _on_grid(sample, digits, precision).mean() < _SHARE - 0.005:
             continue
-        if _on_grid(ordered, digits, precision).mean() >= _SHARE:
-            return digits
-    return None
+        found = _on_grid(ordered, digits, precision)
+        if found.mean() >= _SHARE:
+            return digits, found
+    return None, np.zeros(ordered.size, dtype=bool)
 
 
 def _on_grid(numbers: Vector, digits: int, precision: float) -> npt.NDArray[np.bool_]:

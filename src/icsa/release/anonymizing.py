@@ -15,6 +15,7 @@ from icsa.columns.identifier import Identifier
 from icsa.errors import InputError
 from icsa.inspection import guess_schema
 from icsa.matrices import Vector
+from icsa.memory import give_back_memory
 from icsa.randomness import Key, as_key
 from icsa.release.accounts import changes_of, warnings_of
 from icsa.release.derivation import step_of
@@ -198,6 +199,7 @@ def release_of(
     with one_linear_algebra_thread():
         numbers = plan.released_numbers(key, in_place=once, progress=progress)
     progress("writing cells", 0.8)
+    give_back_memory()
     frame, letters = _cells_of(plan, source, schema, numbers, key)
     frame, moved = _with_rules(frame, plan, schema)
     if moved:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,15 +106,19 @@ class Encoding:
         missing = self._missing(scores)
 
         def decoded(part: Part) -> Vector:
-            if in_place and part.group is None and part.column.decodes_by_row:
-                place = scores[:, part.place.start]
+            if not in_place or part.column.width == 0:
+                return _decode(part, scores, missing)
+            place = scores[:, part.place.start]
+            if part.group is None and part.column.decodes_by_row:
                 _fill_by_blocks(place, part.column.decode, scores[:, part.place])
-                return place
-            return _decode(part, scores, None if part.group is None else missing[part.group])
+            else:
+                place[:] = _decode(part, scores, missing)
+            return place
 
-        found = in_threads(decoded, self.parts, threads)
-        names = [part.column.name for part in self.parts]
-        return dict(zip(names, found, strict=True))
+        # The widest first, so that none of them is left for one thread alone at the end.
+        parts = sorted(self.parts, key=lambda part: -part.column.width)
+        found = dict(zip([id(p) for p in parts], in_threads(decoded, parts, threads), strict=True))
+        return {part.column.name: found[id(part)] for part in self.parts}
 
     def _missing(self, scores: Matrix) -> list[npt.NDArray[np.bool_]]:
         """Return for each pattern the rows in which it is missing: as large a share as it was."""
@@ -139,11 +143,11 @@ def _fill_by_blocks(
             raise
 
 
-def _decode(part: Part, scores: Matrix, missing: npt.NDArray[np.bool_] | None) -> Vector:
-    if missing is None:
+def _decode(part: Part, scores: Matrix, missing: Sequence[npt.NDArray[np.bool_]]) -> Vector:
+    if part.group is None:
         return part.column.decode(scores[:, part.place])
     numbers = np.full(scores.shape[0], np.nan)
-    present = ~missing
+    present = ~missing[part.group]
     if present.any():
         numbers[present] = part.column.decode(scores[present, part.place])
     return numbers

@@ -15,6 +15,7 @@ from icsa.columns.base import Column
 from icsa.errors import InputError, VerbatimColumnWarning
 from icsa.ics import InvariantCoordinates
 from icsa.matrices import Matrix, Vector
+from icsa.memory import give_back_memory
 from icsa.randomness import Key
 from icsa.relations import Derivation
 from icsa.release.calibration import Move, calibrating_move, view_correlation
@@ -92,11 +93,13 @@ class Plan:
         In place it needs less memory, and the plan is used up.
         """
         progress("masking", 0.4)
+        give_back_memory()
         masked = self.masked_scores(key, in_place=in_place)
         if self.wanted is not None:
             progress("calibrating", 0.5)
             self._calibrating_move(masked).apply_in_place(masked)
         progress("decoding", 0.6)
+        give_back_memory()
         threads = threads_for(masked.size, None)
         coded = {part.column.name: part.column for part in self.encoding.parts}
         decoded = self.encoding.decode(masked, threads, in_place=True)
@@ -169,6 +172,7 @@ def make_plan(
     coded, reduced = _coded(columns, numbers, derivation, recipe)
     numbers.clear()  # a long table needs the room
     progress("encoding", 0.1)
+    give_back_memory()
     encoding = encoding_of(coded, reduced)
     n_rows = next(iter(reduced.values())).size
     _require_enough_rows(n_rows, encoding)
