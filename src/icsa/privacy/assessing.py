@@ -10,6 +10,7 @@ import numpy as np
 from icsa.ics import InvariantCoordinates
 from icsa.matrices import Vector
 from icsa.measures import Measure
+from icsa.memory import give_back_memory
 from icsa.privacy.before_release import (
     ExpectedReplicas,
     RedrawnRisk,
@@ -221,6 +222,7 @@ def assess_privacy(
     used = threads_for(features.original.numbers.size + features.released.numbers.size, threads)
     chosen = Policy() if policy is None else policy
     lenses = fit_lenses(features)
+    give_back_memory()
     people = (
         standing_out(lenses, cap=cap, threads=used)
         if outliers is None

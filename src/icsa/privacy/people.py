@@ -206,23 +206,27 @@ def _ratios_without_top_column(
     ratios = np.empty(rows.size)
     for column in np.unique(top):
         who = np.flatnonzero(top == column)
-        people = _without(lenses.originals("E").rows(rows[who]), int(column))
-        # One copy of a table at a time: a long one needs the room.
         original = _without(lenses.originals("E"), int(column))
-        d_org = nearest(people, original, own=rows[who], threads=threads).distances[:, 0]
-        del original
         released = _without(lenses.releases(lens), int(column))
-        d_rel = nearest(people, released, threads=threads).distances[:, 0]
-        ratios[who] = _ratios(d_rel, d_org)
+        people = _without(lenses.originals("E").rows(rows[who]), int(column))
+        alone = nearest(people, original, own=rows[who], threads=threads).distances[:, 0]
+        ratios[who] = _ratios(nearest(people, released, threads=threads).distances[:, 0], alone)
     return ratios
 
 
 def _without(points: Points, column: int) -> Points:
-    """Return the points without one column, numeric ones counted first."""
-    numbers = points.block(slice(0, points.n_rows))
-    if column >= numbers.shape[0]:
-        return Points(numbers, np.delete(points.codes, column - numbers.shape[0], axis=0))
-    return Points(np.delete(numbers, column, axis=0), points.codes)
+    """Return the points without one column, numeric ones counted first; numbers are not copied."""
+    n_numbers = points.numbers.shape[0]
+    if column >= n_numbers:
+        codes = np.delete(points.codes, column - n_numbers, axis=0)
+        return Points(points.numbers, codes, points.change)
+
+    def change(block: Matrix) -> Matrix:
+        changed = block.copy() if points.change is None else points.change(block)
+        changed[column] = 0.0
+        return changed
+
+    return Points(points.numbers, points.codes, change)
 
 
 def chance(rho: Vector, dimension: float | Vector, n_rows: int, n_released: int) -> Vector:
