@@ -6,8 +6,9 @@ when first used, so that ``import icsa`` is quick.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from icsa.lazily import imported_when_asked
 
 if TYPE_CHECKING:
     from icsa import errors, masks, randomness, scatters
@@ -50,19 +51,15 @@ _HOMES = {
     "anonymize": "release",
     "anonymize_matrix": "anonymization",
     "assess": "assessment",
+    "errors": "",
     "invariant_coordinates": "ics",
     "masked_copy": "anonymization",
+    "masks": "",
+    "randomness": "",
+    "scatters": "",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name not in _HOMES:
-        return importlib.import_module(f"icsa.{name}")
-    value = getattr(importlib.import_module(f"icsa.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = imported_when_asked(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

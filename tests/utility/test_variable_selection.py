@@ -8,7 +8,8 @@ import pytest
 from icsa.errors import InputError, UnknownNameError
 from icsa.utility.compared import ComparedColumn, category_column, numeric_column
 from icsa.utility.lasso import cross_validated_lasso, random_folds
-from icsa.utility.variable_selection import SELECTION_METRICS, numeric_response, selection_task
+from icsa.utility.selection import SELECTION_METRICS
+from icsa.utility.variable_selection import numeric_response, selection_task
 
 NAMES = ("a", "b", "c", "d")
 

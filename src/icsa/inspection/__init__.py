@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from icsa.inspection.overview import (
     ColumnInspection,
@@ -14,6 +14,7 @@ from icsa.inspection.overview import (
     inspect_table,
     type_in_words,
 )
+from icsa.lazily import imported_when_asked
 
 if TYPE_CHECKING:
     from icsa.inspection.related import relation_notes
@@ -27,11 +28,5 @@ __all__ = [
     "type_in_words",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name != "relation_notes":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    # Only who asks for relations waits for the search to be loaded.
-    from icsa.inspection.related import relation_notes
-
-    return relation_notes
+# Only who asks for relations waits for the search to be loaded.
+__getattr__ = imported_when_asked(__name__, {"relation_notes": "related"})

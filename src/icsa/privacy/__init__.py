@@ -6,8 +6,9 @@ it; each returns its value, or a `icsa.measures.NotEstimable` with the reason.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from icsa.lazily import imported_when_asked
 
 if TYPE_CHECKING:
     from icsa.privacy.assessing import Person, PrivacyAssessment, assess_privacy
@@ -40,7 +41,6 @@ __all__ = [
     "replication_measure",
 ]
 
-# No module has the name of a public function: importing it would put it in the function's place.
 _HOMES = {
     "Cost": "costs",
     "FeatureTable": "features",
@@ -60,13 +60,7 @@ _HOMES = {
     "replication_measure": "replication",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"icsa.privacy.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = imported_when_asked(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

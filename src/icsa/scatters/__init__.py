@@ -7,9 +7,9 @@ used.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from icsa.lazily import imported_when_asked
 from icsa.scatters.base import LocationScatter, Scatter
 from icsa.scatters.registry import SCATTERS, ResolvedScatter, resolve
 
@@ -53,7 +53,6 @@ __all__ = [
     "variances",
 ]
 
-# No module has the name of a function: importing it would put it in the place of the function.
 _HOMES = {
     "anchored": "anchored_estimate",
     "cov": "moments",
@@ -75,13 +74,7 @@ _HOMES = {
     "variances": "moments",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"icsa.scatters.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = imported_when_asked(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -15,12 +15,11 @@ from icsa.privacy import outlier_replication_error
 from icsa.randomness import as_key
 from icsa.studies.simulation import number, pair_of
 from icsa.studies.study import Job, Study
-from icsa.utility import false_positive_rate, jaccard, precision, recall
 from icsa.utility.lasso import LassoFit, cross_validated_lasso, random_folds
+from icsa.utility.selection import SELECTION_METRICS
 
 __all__ = [
     "ROWS",
-    "SELECTION_METRICS",
     "TARGETS",
     "WdbcConfig",
     "drawn_folds",
@@ -48,13 +47,6 @@ TARGETS = (
     "symmetry",
     "fractal dimension",
 )
-# Selected predictors against those that the original rows select.
-SELECTION_METRICS = {
-    "recall": recall,
-    "precision": precision,
-    "jaccard": jaccard,
-    "fpr": false_positive_rate,
-}
 _PREDICTORS = 20
 _FOLDS = 10
 _BENIGN = 1

@@ -14,7 +14,6 @@ from icsa.ics import invariant_coordinates
 from icsa.randomness import as_key
 from icsa.studies.simulation import number, pair_of
 from icsa.studies.wdbc import (
-    SELECTION_METRICS,
     TARGETS,
     WdbcConfig,
     drawn_folds,
@@ -22,6 +21,7 @@ from icsa.studies.wdbc import (
     target_table,
 )
 from icsa.utility.lasso import LassoFit
+from icsa.utility.selection import SELECTION_METRICS
 
 __all__ = ["fold_ranges"]
 

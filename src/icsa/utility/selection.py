@@ -17,13 +17,16 @@ An empty selection against a reference that selects something has recall 0 and J
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
 import numpy as np
 import numpy.typing as npt
 
 from icsa.errors import InputError
 from icsa.measures import Estimate, NotEstimable
 
-__all__ = ["false_positive_rate", "jaccard", "precision", "recall"]
+__all__ = ["SELECTION_METRICS", "false_positive_rate", "jaccard", "precision", "recall"]
 
 
 def recall(reference: object, selected: object) -> Estimate:
@@ -112,3 +115,9 @@ def _checked(
             f"got shapes {wanted.shape} and {found.shape}."
         )
     return wanted, found
+
+
+# Each by its short name, as studies and assessments list them.
+SELECTION_METRICS: Mapping[str, Callable[[object, object], Estimate]] = MappingProxyType(
+    {"recall": recall, "precision": precision, "jaccard": jaccard, "fpr": false_positive_rate}
+)

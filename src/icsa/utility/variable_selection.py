@@ -6,9 +6,8 @@ cv.glmnet, which also ends the path of lambdas early.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -27,10 +26,9 @@ from icsa.utility.compared import (
 )
 from icsa.utility.design import encoded
 from icsa.utility.lasso import LassoFit, cross_validated_lasso, random_folds
-from icsa.utility.selection import false_positive_rate, jaccard, precision, recall
+from icsa.utility.selection import SELECTION_METRICS
 
 __all__ = [
-    "SELECTION_METRICS",
     "SelectionTask",
     "SelectionValue",
     "numeric_response",
@@ -39,15 +37,6 @@ __all__ = [
 
 Selected = npt.NDArray[np.bool_]
 
-# Of the variables selected on a release, against those selected on the original.
-SELECTION_METRICS: Mapping[str, Callable[[object, object], Estimate]] = MappingProxyType(
-    {
-        "recall": recall,
-        "fpr": false_positive_rate,
-        "precision": precision,
-        "jaccard": jaccard,
-    }
-)
 _NAMES = {"recall": "recall", "fpr": "false positive rate", "precision": "precision"}
 _NAMES |= {"jaccard": "Jaccard index", "distance": "distance of coefficients"}
 

@@ -1,0 +1,39 @@
+"""Public names that are imported when they are first asked for: a package is loaded quickly."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+__all__ = ["imported_when_asked"]
+
+
+def imported_when_asked(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a package whose names are in modules of it.
+
+    Parameters
+    ----------
+    package : str
+        Its `__name__`.
+    homes : mapping of str to str
+        The module that each name is in; "" where the name is a module itself. No other module may
+        have one of the names: importing it would put it in the place of what is meant.
+
+    Examples
+    --------
+    >>> imported_when_asked("icsa", {"lazily": ""})("lazily").__name__
+    'icsa.lazily'
+    """
+
+    def find(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if not homes[name]:
+            return importlib.import_module(f"{package}.{name}")
+        value = getattr(importlib.import_module(f"{package}.{homes[name]}"), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return find
