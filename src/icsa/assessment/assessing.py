@@ -272,8 +272,8 @@ def _reasons(
             Reason(
                 "look again",
                 "near twin",
-                f"{len(twins)} of these people have a near twin in the original: what the release "
-                "comes near to may be the twin",
+                f"Near twins in the original: {len(twins)} of these people have one, and what the "
+                "release comes near to may be the twin",
                 tuple(twins),
             )
         )

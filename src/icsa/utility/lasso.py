@@ -20,15 +20,14 @@ import numpy.typing as npt
 
 from icsa.errors import ConvergenceError, InputError
 from icsa.matrices import Matrix, Vector, as_matrix
-from icsa.utility.lasso_kernels import (
+from icsa.utility.lasso_fold_kernels import (
     add_fold_products,
     fold_equations,
-    follow_path,
     path_errors,
-    settled,
     squared_errors,
     standardize,
 )
+from icsa.utility.lasso_kernels import follow_path, settled
 
 __all__ = [
     "Convention",
