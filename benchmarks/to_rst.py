@@ -19,6 +19,8 @@ _SECTIONS = {
     "memory": "Memory of the whole transform",
     "lasso": "Lasso with ten folds, the Wisconsin rows",
     "simulation": "The simulation study",
+    "anonymize": "A table from file to file",
+    "assess": "A release assessed",
     "import": "Import",
     "first": "First robust release",
     "growth": "Growth",

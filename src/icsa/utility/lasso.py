@@ -12,7 +12,7 @@ a fold's fit needs only those of the other folds, and its error only its own.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -259,9 +259,10 @@ class _Standardized:
 def _standardized(x: object, y: object) -> _Standardized:
     matrix = as_matrix(x, minimum_rows=2)
     n, p = matrix.shape
-    rows = np.ones((n, p + 2))
+    rows = np.empty((n, p + 2))
     rows[:, :p] = matrix
     rows[:, p] = _response(y, n)
+    rows[:, p + 1] = 1.0
     location, scale = np.empty(p + 1), np.empty(p + 1)
     standardize(rows, location, scale)
     if not np.isfinite(scale).all():
@@ -325,7 +326,12 @@ def _lambdas(moments: Vector, n_lambdas: int, ratio: float) -> Vector:
     largest = float(np.abs(moments).max())
     if largest < _NO_CORRELATION:
         return np.zeros(n_lambdas)
-    return np.asarray(largest * ratio ** (np.arange(n_lambdas) / (n_lambdas - 1)))
+    return largest * _shares_of_the_largest(n_lambdas, ratio)
+
+
+@cache
+def _shares_of_the_largest(n_lambdas: int, ratio: float) -> Vector:
+    return np.asarray(ratio ** (np.arange(n_lambdas) / (n_lambdas - 1)))
 
 
 def _fold_products(rows: Matrix, folds: npt.NDArray[np.int64]) -> Matrix:
