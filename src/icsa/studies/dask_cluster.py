@@ -21,6 +21,7 @@ __all__ = ["LOCAL", "on_dask"]
 # Stands for a cluster that lives as long as the study.
 LOCAL = "local"
 _SECONDS_TO_ANSWER = 10
+_ATTEMPTS = 3
 # Dask's own choice is one port on all networks.
 _ANY_PORT = "127.0.0.1:0"
 
@@ -52,7 +53,7 @@ def on_dask(study: Study, jobs: Sequence[Job], address: str, workers: int) -> It
 
 def _connected(stack: ExitStack, address: str, workers: int) -> Client:
     try:
-        from distributed import Client
+        import distributed  # noqa: F401
     except ImportError:
         raise InputError(
             "A Dask cluster needs dask.distributed: pip install 'icsa[dask]'"
@@ -60,7 +61,7 @@ def _connected(stack: ExitStack, address: str, workers: int) -> Client:
     if address == LOCAL:
         return _started(stack, workers)
     try:
-        client = stack.enter_context(Client(address, timeout=_SECONDS_TO_ANSWER))
+        client = stack.enter_context(_client_of(address))
     except (OSError, ValueError):
         raise InputError(
             f"No Dask scheduler answers at {address!r}. Give its address as it prints it, such as "
@@ -68,6 +69,17 @@ def _connected(stack: ExitStack, address: str, workers: int) -> Client:
         ) from None
     _check_workers(client, address)
     return client
+
+
+def _client_of(address: str) -> Client:
+    from distributed import Client
+
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            return Client(address, timeout=_SECONDS_TO_ANSWER)
+        except AssertionError:  # its loop did not start within ten seconds, on a busy machine
+            continue
+    return Client(address, timeout=_SECONDS_TO_ANSWER)
 
 
 def _started(stack: ExitStack, workers: int) -> Client:
