@@ -9,24 +9,30 @@ moved by about 30 robust standard deviations) and the same is done again. Column
 ORE    outlier replication error on the 5% most outlying rows, columns robustly scaled
 near   share of these rows that are nearer to the release than to any other original
 KS     largest difference between distribution functions, mean over columns
-bSE    error of the coefficients of a regression on all columns that are nearly complete, in
-       standard errors (the bootstrap of the original gives .74 to .94)
+bSE    error of the coefficients of regressions (`benchmarks.analyses`), in standard errors
 CI     overlap of the confidence intervals of these coefficients
 ext    released cells equal to a column's unique largest or smallest value, and how many there are
 blow   largest released deviation over the largest original one, the worst column
 p...   the same on the planted rows
+
+Two lines say what people can expect of other people from the same population: of rows drawn again
+from the original for KS, bSE and CI, and of one half of the rows against the other for near.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+from scipy.stats import ks_2samp
 
+from benchmarks.analyses import analyses_of
 from icsa.columns import fit_column
 from icsa.inspection import guess_schema
 from icsa.privacy import outlier_replication_error
@@ -34,6 +40,7 @@ from icsa.randomness import as_key
 from icsa.release import RECIPES, plan_release, release_of
 from icsa.schema import Schema
 from icsa.tables import Table, read_table
+from icsa.utility.models import fit_models
 
 CONTINUOUS = ("continuous", "integer", "zero-inflated", "date", "datetime", "duration", "time")
 HEADINGS = ("ORE", "near", "KS", "bSE", "CI", "ext", "of", "blow", "pORE", "pnear", "pblow")
@@ -80,38 +87,6 @@ def nearest(people: np.ndarray, rows: np.ndarray, own: np.ndarray | None = None)
     return np.sqrt(squared.min(axis=1))
 
 
-def regression(view: View, response: str) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return coefficients and standard errors of a response on all other columns."""
-    blocks = [numbers[:, None] for name, numbers in view.quantities.items() if name != response]
-    blocks += list(view.dummies.values())
-    x, y = np.hstack(blocks), view.quantities[response]
-    complete = ~(np.isnan(x).any(axis=1) | np.isnan(y))
-    x, y = x[complete], y[complete]
-    x = np.column_stack([np.ones(y.size), x])
-    gram = x.T @ x
-    inverse = np.linalg.pinv(gram, rcond=1e-12)
-    coefficients = inverse @ x.T @ y
-    residual = y - x @ coefficients
-    variance = residual @ residual / max(y.size - x.shape[1], 1)
-    return coefficients[1:], np.sqrt(np.diagonal(inverse) * variance)[1:]
-
-
-def independent(view: View) -> View:
-    """Return the nearly complete columns without quantities that follow from others exactly."""
-    kept: dict[str, np.ndarray] = {}
-    dummies = {n: d for n, d in view.dummies.items() if np.isnan(d[:, 0]).mean() < 0.1}
-    for name, numbers in view.quantities.items():
-        if np.isnan(numbers).mean() >= 0.1:
-            continue
-        columns = [*kept.values(), numbers]
-        complete = ~np.isnan(np.column_stack(columns)).any(axis=1)
-        x = np.column_stack(columns)[complete]
-        x = (x - x.mean(axis=0)) / np.where(x.std(axis=0) > 0, x.std(axis=0), 1.0)
-        if np.linalg.svd(x, compute_uv=False)[-1] / np.sqrt(x.shape[0]) > 0.02:
-            kept[name] = numbers
-    return View(kept, dummies)
-
-
 def plant(table: Table, schema: Schema, seed: int) -> tuple[Table, np.ndarray]:
     """Return the table with 1% of its rows moved far out, and which rows."""
     generator = np.random.default_rng(seed)
@@ -135,65 +110,93 @@ def plant(table: Table, schema: Schema, seed: int) -> tuple[Table, np.ndarray]:
     return table.with_frame(frame), rows
 
 
-def measure(table: Table, schema: Schema, rows: np.ndarray | None, seeds: range, **choices) -> dict:
+def measure(
+    table: Table,
+    schema: Schema,
+    formulas: tuple[str, ...],
+    rows: np.ndarray | None,
+    seeds: range,
+    **choices,
+) -> dict:
     original = View.of(table, schema, table)
     space = scaled(original, original)
-    if rows is None:
-        count = max(2, round(0.05 * space.shape[0]))
-        rows = np.sort(np.argsort(-np.linalg.norm(space, axis=1))[:count])
+    rows = farthest(space) if rows is None else rows
     alone = nearest(space[rows], space, rows)
-    basis = independent(original)
-    response = next(iter(reversed(basis.quantities)))
-    truth = regression(basis, response)
     found = []
     plan, schema = plan_release(table, schema=schema, **choices)
     for seed in seeds:
-        release = release_of(plan, table, schema, as_key(seed))
-        released = View.of(release.table, schema, table)
-        found.append(compare(original, released, space, rows, alone, basis, response, truth))
-    return {name: float(np.mean([f[name] for f in found])) for name in found[0]}
+        release = release_of(plan, table, schema, as_key(seed)).table
+        released = View.of(release, schema, table)
+        other = scaled(released, original)
+        found.append(
+            {
+                "ORE": float(outlier_replication_error(space, other, rows)),
+                "near": (nearest(space[rows], other) < alone).mean(),
+                **margins(original, released),
+                **analyses(table.frame, release.frame, formulas),
+            }
+        )
+    return means(found)
 
 
-def compare(original, released, space, rows, alone, basis, response, truth) -> dict:
-    other = scaled(released, original)
-    near = nearest(space[rows], other) < alone
-    ks, extremes, possible, blow = [], 0, 0, []
+def farthest(space: np.ndarray) -> np.ndarray:
+    count = max(2, round(0.05 * space.shape[0]))
+    return np.sort(np.argsort(-np.linalg.norm(space, axis=1))[:count])
+
+
+def margins(original: View, released: View) -> dict:
+    distances, extremes, possible, blow = [], 0, 0, []
     for name, numbers in original.quantities.items():
         a, b = (np.sort(v[~np.isnan(v)]) for v in (numbers, released.quantities[name]))
-        both = np.concatenate([a, b])
-        gaps = (
-            np.searchsorted(a, both, "right") / a.size - np.searchsorted(b, both, "right") / b.size
-        )
-        ks.append(np.abs(gaps).max())
+        distances.append(ks_2samp(a, b, method="asymp").statistic)
         for extreme, alone_there in ((a[-1], a[-2] < a[-1]), (a[0], a[1] > a[0])):
             possible += alone_there
             extremes += bool(alone_there and np.any(b == extreme))
         middle = np.median(a)
         blow.append(np.abs(b - middle).max() / np.abs(a - middle).max())
-    reduced = View(
-        {n: released.quantities[n] for n in basis.quantities},
-        {n: released.dummies[n] for n in basis.dummies},
-    )
-    b, se = truth
-    b2, se2 = regression(reduced, response)
-    good = se > 1e-12 * np.abs(b).max()
-    b, se, b2, se2 = b[good], se[good], b2[good], se2[good]
-    overlap = np.minimum(b + 1.96 * se, b2 + 1.96 * se2) - np.maximum(
-        b - 1.96 * se, b2 - 1.96 * se2
-    )
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = 0.5 * (overlap / (3.92 * se) + overlap / (3.92 * se2))
-    ore = outlier_replication_error(space, other, rows)
+    return {"KS": np.mean(distances), "ext": extremes, "of": possible, "blow": max(blow)}
+
+
+def analyses(original: pl.DataFrame, released: pl.DataFrame, formulas: tuple[str, ...]) -> dict:
+    """Return the mean error of coefficients and overlap of intervals over the formulas."""
+    if not formulas:
+        return {}
+    found = [fit_models(original, released, formula) for formula in formulas]
     return {
-        "ORE": float(ore),
-        "near": near.mean(),
-        "KS": np.mean(ks),
-        "bSE": np.mean(np.abs(b2 - b) / se),
-        "CI": np.mean(np.clip(shares, 0.0, 1.0)),
-        "ext": extremes,
-        "of": possible,
-        "blow": max(blow),
+        "bSE": mean([comparison.error.value for comparison in found]),
+        "CI": mean([comparison.overlap.value for comparison in found]),
     }
+
+
+def other_people(table: Table, schema: Schema, formulas: tuple[str, ...], seeds: range) -> dict:
+    """Return what other people of the same population would have."""
+    view = View.of(table, schema, table)
+    space, n, found = scaled(view, view), table.frame.height, []
+    for seed in seeds:
+        generator = np.random.default_rng(seed)
+        again = table.with_frame(table.frame[generator.integers(0, n, n)])
+        order = generator.permutation(n)
+        half, others = space[order[: n // 2]], space[order[n // 2 : 2 * (n // 2)]]
+        rows = farthest(half)
+        near = nearest(half[rows], others) < nearest(half[rows], half, rows)
+        found.append(
+            {
+                "near": near.mean(),
+                "KS": margins(view, View.of(again, schema, table))["KS"],
+                **analyses(table.frame, again.frame, formulas),
+            }
+        )
+    return means(found)
+
+
+def means(found: list[dict]) -> dict:
+    return {name: mean([each[name] for each in found]) for name in found[0]}
+
+
+def mean(values: list[float | None]) -> float | None:
+    """Return the mean of the values that could be estimated."""
+    estimated = [value for value in values if value is not None]
+    return float(np.mean(estimated)) if estimated else None
 
 
 def main() -> None:
@@ -209,43 +212,53 @@ def main() -> None:
     options = parser.parse_args()
     files = [f for folder in options.folders for f in sorted(folder.glob("*.csv"))]
     lines = []
-    print(f"{'recipe':10}{'pair':14}{'table':14}" + "".join(f"{h:>7}" for h in HEADINGS))
+    print(f"{'recipe':14}{'pair':14}{'table':14}" + "".join(f"{h:>7}" for h in HEADINGS))
+
+    def line(recipe: str, pair: str, values: Callable[[Path], dict]) -> None:
+        rows = []
+        for file in files:
+            rows.append(values(file))
+            if options.each:
+                show(recipe, pair, file.stem, rows[-1])
+        lines.append({"recipe": recipe, "pair": pair, "tables": len(files), **means(rows)})
+        show(recipe, pair, "mean", lines[-1])
+
+    line("other people", "", lambda file: of_other_people(file, options))
     for recipe in options.recipes:
         for pair in options.pairs:
-            method = {"method": "sa"} if pair == "sa" else {"scatters": pair.split(",")}
-            rows = []
-            for file in files:
-                rows.append(one_table(file, options, recipe, method))
-                if options.each:
-                    show(recipe, pair, file.stem, rows[-1])
-            mean = {h: float(np.mean([r[h] for r in rows])) for h in HEADINGS}
-            show(recipe, pair, "mean", mean)
-            lines.append({"recipe": recipe, "pair": pair, "tables": len(files), **mean})
+            line(recipe, pair, partial(one_table, options=options, recipe=recipe, pair=pair))
     if options.json:
         options.json.write_text(json.dumps(lines, indent=2))
 
 
-def one_table(file: Path, options: argparse.Namespace, recipe: str, method: dict) -> dict:
+def of_other_people(file: Path, options: argparse.Namespace) -> dict:
     table = read_table(file)
     schema = guess_schema(table)
-    schema = Schema(columns=schema.columns, rules=schema.rules, recipe=options.choices)
-    seeds = range(options.releases)
-    result = measure(table, schema, None, seeds, recipe=recipe, **method)
+    formulas = analyses_of(file.stem, table, schema)
+    return other_people(table, schema, formulas, range(2 * options.releases))
+
+
+def one_table(file: Path, options: argparse.Namespace, recipe: str, pair: str) -> dict:
+    table = read_table(file)
+    schema = replace(guess_schema(table), recipe=options.choices)
+    choices = {"recipe": recipe}
+    choices |= {"method": "sa"} if pair == "sa" else {"scatters": pair.split(",")}
+    formulas = analyses_of(file.stem, table, schema)
+    result = measure(table, schema, formulas, None, range(options.releases), **choices)
+    few = range(max(2, options.releases // 2))
     planted = []
     for seed in options.planted:
         moved, rows = plant(table, schema, seed)
-        few = range(max(2, options.releases // 2))
-        planted.append(measure(moved, schema, rows, few, recipe=recipe, **method))
-    for name in ("ORE", "near", "blow"):
-        result[f"p{name}"] = float(np.mean([p[name] for p in planted])) if planted else np.nan
+        planted.append(measure(moved, schema, (), rows, few, **choices))
+    for name in ("ORE", "near", "blow") if planted else ():
+        result[f"p{name}"] = means(planted)[name]
     return result
 
 
 def show(recipe: str, pair: str, table: str, values: dict) -> None:
-    print(
-        f"{recipe:10}{pair:14}{table:14}" + "".join(f"{values[h]:7.3f}" for h in HEADINGS),
-        flush=True,
-    )
+    known = [values.get(heading) for heading in HEADINGS]
+    cells = [" " * 7 if value is None else f"{value:7.3f}" for value in known]
+    print(f"{recipe:14}{pair:14}{table:14}" + "".join(cells), flush=True)
 
 
 if __name__ == "__main__":

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import typer
-
+from icsa.cli.anonymize_options import (
+    AsJson,
+    File,
+    FreshKeys,
+    Keep,
+    Mask,
+    Method,
+    Output,
+    RawUnits,
+    RecipeName,
+    SaveKey,
+    Scatters,
+    Seed,
+)
 from icsa.cli.arguments import (
     Decimal,
     Encoding,
@@ -28,65 +42,47 @@ from icsa.cli.arguments import (
 if TYPE_CHECKING:
     from rich.table import Table as Grid
 
-    from icsa.release import Release
+    from icsa.randomness import Key
+    from icsa.release import Plan, Release
+    from icsa.release.methods import MethodOptions
+    from icsa.schema import Schema
     from icsa.tables import Table
 
 __all__ = ["anonymize"]
 
 
+class _Made(NamedTuple):
+    """A release, and what an assessment of it needs besides; no plan where there is none."""
+
+    release: Release
+    table: Table
+    plan: Plan | None
+    schema: Schema
+    seconds: float
+
+
 def anonymize(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="CSV, Parquet, xlsx, SPSS, Stata or SAS file.")
-    ],
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to; the suffix says how."),
-    ] = None,
+    file: File,
+    output: Output = None,
     schema: SchemaFile = None,
-    keep: Annotated[
-        list[str] | None,
-        typer.Option("--keep", metavar="COLUMN", help="Release this column as it is."),
-    ] = None,
-    method: Annotated[
-        str, typer.Option("--method", metavar="icsa|sa", help="Robust, or spectral.")
-    ] = "icsa",
-    scatters: Annotated[
-        str | None,
-        typer.Option("--scatters", metavar="A,B", help="A pair of scatters; see icsa scatters."),
-    ] = None,
-    mask: Annotated[
-        str, typer.Option("--mask", metavar="permute|flip|rotate", help="What hides people.")
-    ] = "permute",
-    recipe: Annotated[
-        str,
-        typer.Option("--recipe", metavar="mixed|topcode|paper", help="How columns are encoded."),
-    ] = "mixed",
-    raw_units: Annotated[
-        bool, typer.Option("--raw-units", help="With --method sa: do not standardise columns.")
-    ] = False,
+    keep: Keep = None,
+    method: Method = "icsa",
+    scatters: Scatters = None,
+    mask: Mask = "permute",
+    recipe: RecipeName = "mixed",
+    raw_units: RawUnits = False,
     separator: Separator = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
     sheet: Sheet = None,
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", metavar="N", help="Reproducible, for tests: not for release."),
-    ] = None,
-    save_key: Annotated[
-        Path | None,
-        typer.Option("--save-key", metavar="FILE", help="Keep the secret key; it can undo all."),
-    ] = None,
+    seed: Seed = None,
+    save_key: SaveKey = None,
     force: Force = False,
     quiet: Quiet = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    as_json: AsJson = False,
     report: Report = None,
     public_report: PublicReport = None,
-    redraws: Annotated[
-        int,
-        typer.Option(
-            "--redraws", metavar="N", min=0, help="Fresh keys for the report. Default: by size."
-        ),
-    ] = 0,
+    redraws: FreshKeys = 0,
 ) -> None:
     """Anonymize a table about people: a file in, a release out.
 
@@ -96,12 +92,9 @@ def anonymize(
 
     Example: icsa anonymize patients.csv --output release.csv
     """
-    from icsa.cli.assess import report_on
-    from icsa.cli.progress import stages
     from icsa.files import require_readable
     from icsa.randomness import as_key
-    from icsa.release import plan_of, prepare_release, release_of
-    from icsa.tables import default_output, output_kind, unwritten_letters, write_table
+    from icsa.tables import default_output, output_kind
 
     require_readable(file)
     target = default_output(file) if output is None else output
@@ -109,53 +102,83 @@ def anonymize(
     reports = {"--report": report, "--public-report": public_report}
     require_free({**outputs, **reports}, (file, schema), force=force)
     output_kind(target)
-    assessed = any(path is not None for path in reports.values())
-    table = read_file(file, separator, decimal, encoding, sheet)
-    with stages(table.frame.height * table.frame.width, quiet=quiet or as_json) as progress:
+    key, assessed = as_key(seed), any(path is not None for path in reports.values())
+    made = _made(
+        partial(read_file, file, separator, decimal, encoding, sheet),
+        schema,
+        key,
+        target,
+        {"keep": keep or (), "recipe": recipe},
+        {
+            "method": method,
+            "scatters": None if scatters is None else scatters.split(","),
+            "mask": mask,
+            "raw_units": raw_units,
+        },
+        force=force,
+        quiet=quiet or as_json,
+        once=not assessed,
+    )
+    if save_key is not None:
+        _write_key(save_key, key.reveal())
+    if as_json:
+        _print_json(made.release, target)
+    elif not quiet:
+        _print_summary(made.release, made.table, file, target, save_key)
+    if made.plan is not None:
+        from icsa.cli.assess import report_on
+
+        report_on(
+            made.release,
+            made.plan,
+            made.table,
+            made.schema,
+            reports,
+            redraws=redraws,
+            seconds=made.seconds,
+            quiet=quiet or as_json,
+        )
+
+
+def _made(
+    read: Callable[[], Table],
+    schema: Path | None,
+    key: Key,
+    target: Path,
+    choices: Mapping[str, Any],
+    options: MethodOptions,
+    *,
+    force: bool,
+    quiet: bool,
+    once: bool,
+) -> _Made:
+    """Read, mask and write. A release that is made once lets the original go as early as can be."""
+    from icsa.cli.loading import load_meanwhile
+    from icsa.cli.progress import stages
+
+    load_meanwhile()
+    table = read()
+    from icsa.release import plan_of, prepare_release, release_of
+    from icsa.tables import unwritten_letters, write_table
+
+    with stages(table.frame.height * table.frame.width, quiet=quiet) as progress:
         progress("looking at the columns", 0.0)
-        prepared, declared, chosen = prepare_release(
-            table, schema=schema_of(schema, table), keep=keep or (), recipe=recipe
+        prepared, declared, recipe = prepare_release(
+            table, schema=schema_of(schema, table), **choices
         )
-        if not assessed:
+        if once:
             table = prepared.spare
-        plan = plan_of(
-            prepared,
-            declared,
-            chosen,
-            method=method,
-            scatters=None if scatters is None else scatters.split(","),
-            mask=mask,
-            raw_units=raw_units,
-            progress=progress,
-        )
-        key = as_key(seed)
+        plan = plan_of(prepared, declared, recipe, progress=progress, **options)
         started = perf_counter()
-        release = release_of(plan, table, declared, key, once=not assessed, progress=progress)
+        release = release_of(plan, table, declared, key, once=once, progress=progress)
         seconds = perf_counter() - started
-        if not assessed:
-            del prepared, plan  # a long table needs the room
+        kept = None if once else plan
+        del prepared, plan
         lost = unwritten_letters(release.table, target)
         release = replace(release, warnings=(*release.warnings, *lost))
         progress("writing", 0.9)
         write_table(release.table, target, force=force)
-    if save_key is not None:
-        _write_key(save_key, key.reveal())
-    if as_json:
-        _print_json(release, target)
-    elif not quiet:
-        _print_summary(release, table, file, target, save_key)
-    if assessed:
-        report_on(
-            release,
-            plan,
-            table,
-            declared,
-            report=report,
-            public_report=public_report,
-            redraws=redraws,
-            seconds=seconds,
-            quiet=quiet or as_json,
-        )
+    return _Made(release, table, kept, declared, seconds)
 
 
 def _write_key(path: Path, secret: bytes) -> None:

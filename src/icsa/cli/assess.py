@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -23,6 +23,21 @@ from icsa.cli.arguments import (
     require_free,
     schema_of,
 )
+from icsa.cli.assess_options import (
+    Against,
+    Classify,
+    Clusters,
+    Gate,
+    JsonFile,
+    Models,
+    Original,
+    Outliers,
+    PolicyFile,
+    PublicJsonFile,
+    Redraws,
+    Released,
+    Select,
+)
 from icsa.cli.assessment_summary import print_assessment
 
 if TYPE_CHECKING:
@@ -38,79 +53,22 @@ _LONG = 10.0
 
 
 def assess(
-    original: Annotated[
-        Path, typer.Argument(metavar="ORIGINAL", help="The table about people; any format.")
-    ],
-    released: Annotated[
-        Path, typer.Argument(metavar="RELEASED", help="Its release, made by any tool.")
-    ],
+    original: Original,
+    released: Released,
     schema: SchemaFile = None,
-    outliers: Annotated[
-        str | None,
-        typer.Option(
-            "--outliers",
-            metavar="FILE-OR-COLUMN",
-            help="Who to look at: a file of row numbers, or a column of 0 and 1.",
-        ),
-    ] = None,
-    model: Annotated[
-        list[str] | None,
-        typer.Option("--model", metavar="FORMULA", help='Such as "bp ~ age + sex"; repeatable.'),
-    ] = None,
-    classify: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--classify",
-            metavar="COLUMN",
-            help="Predict this category, learnt from the release; repeatable.",
-        ),
-    ] = None,
-    clusters: Annotated[
-        int | None,
-        typer.Option("--clusters", metavar="K", min=2, help="Find K groups in both tables."),
-    ] = None,
-    select: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--select",
-            metavar="RESPONSE",
-            help="Which columns matter for this one, by the lasso; repeatable.",
-        ),
-    ] = None,
-    against: Annotated[
-        Path | None,
-        typer.Option(
-            "--against",
-            metavar="OTHER_RELEASE",
-            help="Another release of ORIGINAL: which gives more privacy for what it loses?",
-        ),
-    ] = None,
-    policy: Annotated[
-        Path | None,
-        typer.Option("--policy", metavar="P.toml", help="Other thresholds; see icsa policy."),
-    ] = None,
-    json: Annotated[
-        Path | None,
-        typer.Option("--json", metavar="FILE", help="Everything as JSON; CONFIDENTIAL."),
-    ] = None,
-    public_json: Annotated[
-        Path | None,
-        typer.Option("--public-json", metavar="FILE", help="The same, to be handed out."),
-    ] = None,
+    outliers: Outliers = None,
+    model: Models = None,
+    classify: Classify = None,
+    clusters: Clusters = None,
+    select: Select = None,
+    against: Against = None,
+    policy: PolicyFile = None,
+    json: JsonFile = None,
+    public_json: PublicJsonFile = None,
     report: Report = None,
     public_report: PublicReport = None,
-    gate: Annotated[
-        bool, typer.Option("--gate", help="Exit with 3 for look again, 4 for do not release.")
-    ] = False,
-    redraws: Annotated[
-        int,
-        typer.Option(
-            "--redraws",
-            metavar="N",
-            min=0,
-            help="Release the original N times by icsa anonymize, for the risk before any key.",
-        ),
-    ] = 0,
+    gate: Gate = False,
+    redraws: Redraws = 0,
     separator: Separator = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
@@ -172,16 +130,16 @@ def report_on(
     plan: Plan,
     table: Table,
     schema: Schema,
+    reports: Mapping[str, Path | None],
     *,
-    report: Path | None,
-    public_report: Path | None,
     redraws: int,
     seconds: float,
     quiet: bool,
 ) -> None:
     """Assess a release that was just made, with its plan; write the reports and say the word.
 
-    `seconds` is what the release took: making it again under other keys takes as long each time.
+    Reports are given by their options. `seconds` is what the release took: making it again under
+    other keys takes as long each time.
     """
     assessment = _assessed(
         table,
@@ -193,7 +151,7 @@ def report_on(
         making=release,
         seconds=seconds,
     )
-    _finish(assessment, {"--report": report, "--public-report": public_report}, quiet=quiet)
+    _finish(assessment, reports, quiet=quiet)
 
 
 def _assessed(

@@ -60,6 +60,13 @@ class Column(Protocol):
         """
         ...
 
+    def regain_quantiles(self, scores: Matrix) -> None:
+        """Move masked scores of rows that are not missing, in place, before they are decoded.
+
+        Afterwards scores of measurements have the quantiles that the original's have.
+        """
+        ...
+
     def anchor(self, numbers: Vector) -> Vector | None:
         """Return the numbers on a robustly standardised linear scale; None for discrete kinds."""
         ...

@@ -15,6 +15,7 @@ from icsa.columns.bounds import released_bounds
 from icsa.columns.constant import Constant
 from icsa.columns.fitted import FittedColumn
 from icsa.columns.lattice import Lattice, lattice_of
+from icsa.columns.quantile_keeping import KeptQuantiles
 from icsa.columns.reading import checked_numbers, reject
 from icsa.columns.storage import NUMERIC, Storage
 from icsa.columns.transforms import LinearScale, Scale, Transform, fit_linear, fit_scale
@@ -43,6 +44,8 @@ class Continuous(FittedColumn):
         Between numbers and scores.
     linear : LinearScale
         Median and robust spread, for anchors and views.
+    quantiles : KeptQuantiles
+        Of the scores.
     lower, upper : float
         Decoded numbers lie between these.
     lattice : Lattice, optional
@@ -63,6 +66,7 @@ class Continuous(FittedColumn):
 
     transform: Transform
     linear: LinearScale
+    quantiles: KeptQuantiles
     lower: float
     upper: float
     lattice: Lattice | None
@@ -123,6 +127,7 @@ class Continuous(FittedColumn):
             n_present=ordered.size,
             transform=transform,
             linear=linear,
+            quantiles=KeptQuantiles.of(ordered, lattice, transform),
             lower=lower,
             upper=upper,
             lattice=lattice,
@@ -164,6 +169,10 @@ class Continuous(FittedColumn):
         if np.isfinite(self.transform.limit):
             np.clip(scores, -self.transform.limit, self.transform.limit, out=scores)
         return self._within_range(scores, numbers)[:, None]
+
+    def regain_quantiles(self, scores: Matrix) -> None:
+        """Move masked scores in place so that their quantiles are those of the original's."""
+        scores[:, 0] = self.quantiles.regained(scores[:, 0])
 
     def decode(self, scores: Matrix) -> Vector:
         """Return numbers on the lattice and within the bounds; any number of rows will do."""

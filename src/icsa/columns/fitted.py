@@ -54,6 +54,9 @@ class FittedColumn:
         """Return None: discrete columns are no anchors."""
         return None
 
+    def regain_quantiles(self, scores: Matrix) -> None:
+        """Do nothing: levels are as often as they were."""
+
     def require_scores(self, scores: Matrix) -> None:
         """Raise an error unless there are `width` columns of finite scores."""
         if scores.ndim != 2 or scores.shape[1] != self.width:

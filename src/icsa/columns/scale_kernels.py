@@ -1,4 +1,4 @@
-"""Kernels of the Yeo-Johnson power: one pass over a column."""
+"""Kernels of scales: one pass over a column."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 from icsa.compilation import kernel
 from icsa.matrices import Vector
 
-__all__ = ["power_of", "power_undone"]
+__all__ = ["moved_between", "power_of", "power_undone"]
 
 # From this exponent on the quicker exp and log lose no digit that matters to a score.
 _PLAIN = 0.25
+_SCORES_AT_A_TIME = 1024
 
 
 @kernel
@@ -67,3 +68,27 @@ def power_undone(
         else:
             size = math.expm1(size)
         out[i] = centre + spread * (np.copysign(size, y) + beyond)
+
+
+@kernel
+def moved_between(scores: Vector, source: Vector, target: Vector, out: Vector) -> None:
+    """Set scores moved linearly between increasing knots, and shifted beyond the outermost.
+
+    As a sum of hinges, one at each knot where the slope changes: one knot after the other for a few
+    scores at a time, which needs no search and no branches.
+    """
+    low, high, lowest = source[0], source[-1], target[0]
+    slopes = (target[1:] - target[:-1]) / (source[1:] - source[:-1])
+    for start in range(0, scores.size, _SCORES_AT_A_TIME):
+        few, moved = (
+            scores[start : start + _SCORES_AT_A_TIME],
+            out[start : start + _SCORES_AT_A_TIME],
+        )
+        for i in range(few.size):
+            moved[i] = lowest + (few[i] - min(max(few[i], low), high))
+        before = 0.0
+        for k in range(slopes.size):
+            change, knot = slopes[k] - before, source[k]
+            before = slopes[k]
+            for i in range(few.size):
+                moved[i] += change * (min(max(few[i], knot), high) - knot)

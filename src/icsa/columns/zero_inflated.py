@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from icsa.columns.base import Column
@@ -92,12 +93,15 @@ class ZeroInflated(FittedColumn):
         """Return the scores, shape (n_rows, 2), the second NaN on the spike."""
         return self._two(numbers, self.part.encode(self._off(numbers)))
 
+    def regain_quantiles(self, scores: Matrix) -> None:
+        """Move masked scores of rows off the spike in place, as the part does."""
+        off = self._rows_off(scores)
+        scores[off, 1] = self.part.quantiles.regained(scores[off, 1])
+
     def decode(self, scores: Matrix) -> Vector:
         """Return numbers, as many on the spike as there were."""
         self.require_scores(scores)
-        counts = np.array([self.n_spike, self.n_present - self.n_spike])
-        counts = counts_among(counts, scores.shape[0])
-        off = positions_by_rank(scores[:, 0], counts) == 1.0
+        off = self._rows_off(scores)
         numbers = np.full(scores.shape[0], self.spike)
         numbers[off] = self._off_the_spike(self.part.unrounded(scores[off, 1]))
         return numbers
@@ -109,6 +113,12 @@ class ZeroInflated(FittedColumn):
     def cells(self, numbers: Vector) -> pl.Series:
         """Return the cells that the numbers stand for, null for NaN, in the original's type."""
         return self.part.cells(numbers)
+
+    def _rows_off(self, scores: Matrix) -> npt.NDArray[np.bool_]:
+        """Return which rows of masked scores come off the spike."""
+        counts = np.array([self.n_spike, self.n_present - self.n_spike])
+        places = positions_by_rank(scores[:, 0], counts_among(counts, scores.shape[0]))
+        return np.equal(places, 1.0)
 
     def _off(self, numbers: Vector) -> Vector:
         return np.where(numbers == self.spike, np.nan, numbers)

@@ -22,7 +22,7 @@ from icsa.linalg import symmetrize
 from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.threads import in_threads, threads_for
 
-__all__ = ["Move", "calibrating_move", "view_correlation"]
+__all__ = ["Move", "calibrating_move", "score_correlation", "view_correlation"]
 
 # Standardised scores count as so far out at most when their correlations are taken.
 _LIMIT = 2.5
@@ -77,7 +77,8 @@ def calibrating_move(
     wanted : ndarray of shape (n_columns, n_columns)
         Correlation of the original's view.
     correlation_of_decoded : callable
-        From scores to the correlation of the view of what they decode to.
+        From scores to the correlation of the view of what they decode to, NaN where there is none:
+        then the scores are left with the wanted one.
     rounds : int
         Number of comparisons, 1 or more.
 
@@ -90,16 +91,14 @@ def calibrating_move(
     array([[1. , 0.6],
            [0.6, 1. ]])
     """
-    centre, spread = scores.mean(axis=0), scores.std(axis=0)
-    spread[spread == 0.0] = 1.0
-    standard = np.clip((scores - centre) / spread, -_LIMIT, _LIMIT)
-    root = _power(_correlation(standard), 0.5)
+    centre, spread = _moments(scores)
+    root = _power(score_correlation(scores), 0.5)
     inverse = np.linalg.inv(root)
     target, best, least = wanted, Move(centre, spread, np.eye(wanted.shape[0])), np.inf
     for _ in range(rounds):
         matrix = inverse @ _power(root @ _nearest_correlation(target) @ root, 0.5) @ inverse
         move = Move(centre, spread, matrix)
-        lacking = wanted - correlation_of_decoded(move.apply(scores))
+        lacking = np.nan_to_num(wanted - correlation_of_decoded(move.apply(scores)))
         distance = float(np.linalg.norm(lacking))
         if distance < least:
             best, least = move, distance
@@ -107,10 +106,26 @@ def calibrating_move(
     return best
 
 
+def score_correlation(scores: Matrix) -> Matrix:
+    """Return the correlations of scores that are nowhere missing, each held within 2.5 deviations.
+
+    A column that does not vary has correlation 0 with the others.
+
+    Examples
+    --------
+    >>> scores = np.array([[0.0, 0.0], [1.0, 2.0], [2.0, 4.0], [3.0, 6.0]])
+    >>> score_correlation(scores).round(6)
+    array([[1., 1.],
+           [1., 1.]])
+    """
+    centre, spread = _moments(scores)
+    return np.nan_to_num(_correlation(np.clip((scores - centre) / spread, -_LIMIT, _LIMIT)))
+
+
 def view_correlation(view: Matrix) -> Matrix:
     """Return the correlations of a view's columns, each pair over the rows in which both are there.
 
-    A pair that is never there together, or does not vary then, has correlation 0.
+    A pair that is never there together, or does not vary then, has none: NaN.
 
     Examples
     --------
@@ -129,17 +144,24 @@ def view_correlation(view: Matrix) -> Matrix:
     variation = np.maximum(squares - sums**2 / count, 0.0)
     cross = filled.T @ filled - sums * sums.T / count
     scale = np.sqrt(variation * variation.T)
-    result = np.divide(cross, scale, out=np.zeros_like(cross), where=scale > 1e-12 * count)
+    result = np.divide(cross, scale, out=np.full_like(cross, np.nan), where=scale > 1e-12 * count)
     np.fill_diagonal(result, 1.0)
     return symmetrize(result)
 
 
+def _moments(scores: Matrix) -> tuple[Vector, Vector]:
+    """Return means and standard deviations, 1 where a column does not vary."""
+    centre, spread = scores.mean(axis=0), scores.std(axis=0)
+    spread[spread == 0.0] = 1.0
+    return centre, spread
+
+
 def _correlation(x: Matrix) -> Matrix:
-    """Return the correlation matrix; a column that does not vary has none with others."""
+    """Return the correlation matrix; a column that does not vary has none with others: NaN."""
     centred = x - x.mean(axis=0)
     cross = centred.T @ centred
     scale = np.sqrt(np.diagonal(cross))
-    scale[scale == 0.0] = np.inf
+    scale[scale == 0.0] = np.nan
     result = symmetrize(cross / np.outer(scale, scale))
     np.fill_diagonal(result, 1.0)
     return result

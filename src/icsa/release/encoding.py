@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,11 +39,14 @@ class Encoding:
         Its indicator stands after the scores of all columns.
     n_scores : int
         Scores of columns and indicators.
+    keeps_quantiles : bool
+        Whether measurements come out with the quantiles that they had.
     """
 
     parts: tuple[Part, ...]
     group_shares: tuple[float, ...]
     n_scores: int
+    keeps_quantiles: bool
 
     @property
     def n_columns_scores(self) -> int:
@@ -106,19 +109,32 @@ class Encoding:
         missing = self._missing(scores)
 
         def decoded(part: Part) -> Vector:
-            if not in_place or part.column.width == 0:
-                return _decode(part, scores, missing)
-            place = scores[:, part.place.start]
-            if part.group is None and part.column.decodes_by_row:
-                _fill_by_blocks(place, part.column.decode, scores[:, part.place])
+            own = scores[:, part.place]
+            if part.group is not None:
+                numbers = np.full(scores.shape[0], np.nan)
+                present = ~missing[part.group]
+                if present.any():
+                    numbers[present] = part.column.decode(self._settled(part, own[present]))
+            elif in_place and part.column.decodes_by_row:
+                numbers = own[:, 0]
+                _fill_by_blocks(numbers, part.column.decode, self._settled(part, own))
             else:
-                place[:] = _decode(part, scores, missing)
-            return place
+                numbers = part.column.decode(self._settled(part, own if in_place else own.copy()))
+            if not in_place or part.column.width == 0:
+                return numbers
+            own[:, 0] = numbers
+            return own[:, 0]
 
         # The widest first, so that none of them is left for one thread alone at the end.
         parts = sorted(self.parts, key=lambda part: -part.column.width)
         found = dict(zip([id(p) for p in parts], in_threads(decoded, parts, threads), strict=True))
         return {part.column.name: found[id(part)] for part in self.parts}
+
+    def _settled(self, part: Part, scores: Matrix) -> Matrix:
+        """Return scores that are ready to be decoded, moved in place."""
+        if self.keeps_quantiles:
+            part.column.regain_quantiles(scores)
+        return scores
 
     def _missing(self, scores: Matrix) -> list[npt.NDArray[np.bool_]]:
         """Return for each pattern the rows in which it is missing: as large a share as it was."""
@@ -143,17 +159,9 @@ def _fill_by_blocks(
             raise
 
 
-def _decode(part: Part, scores: Matrix, missing: Sequence[npt.NDArray[np.bool_]]) -> Vector:
-    if part.group is None:
-        return part.column.decode(scores[:, part.place])
-    numbers = np.full(scores.shape[0], np.nan)
-    present = ~missing[part.group]
-    if present.any():
-        numbers[present] = part.column.decode(scores[present, part.place])
-    return numbers
-
-
-def encoding_of(columns: Mapping[str, Column], numbers: Mapping[str, Vector]) -> Encoding:
+def encoding_of(
+    columns: Mapping[str, Column], numbers: Mapping[str, Vector], *, keep_quantiles: bool = False
+) -> Encoding:
     """Return the places of all columns, and the patterns in which they are missing together."""
     patterns: dict[bytes, int] = {}
     shares: list[float] = []
@@ -169,4 +177,4 @@ def encoding_of(columns: Mapping[str, Column], numbers: Mapping[str, Vector]) ->
                 shares.append(float(missing.mean()))
         parts.append(Part(column, slice(start, start + column.width), group))
         start += column.width
-    return Encoding(tuple(parts), tuple(shares), start + len(shares))
+    return Encoding(tuple(parts), tuple(shares), start + len(shares), keep_quantiles)

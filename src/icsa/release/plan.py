@@ -18,7 +18,7 @@ from icsa.matrices import Matrix, Vector
 from icsa.memory import give_back_memory
 from icsa.randomness import Key
 from icsa.relations import Derivation
-from icsa.release.calibration import Move, calibrating_move, view_correlation
+from icsa.release.calibration import Move, calibrating_move, score_correlation, view_correlation
 from icsa.release.coordinates import find_coordinates, judge_anchors
 from icsa.release.derivation import broken_by_keeping, derivation_of, gap_column
 from icsa.release.encoding import Encoding, encoding_of
@@ -173,7 +173,7 @@ def make_plan(
     numbers.clear()  # a long table needs the room
     progress("encoding", 0.1)
     give_back_memory()
-    encoding = encoding_of(coded, reduced)
+    encoding = encoding_of(coded, reduced, keep_quantiles=recipe.keep_quantiles)
     n_rows = next(iter(reduced.values())).size
     _require_enough_rows(n_rows, encoding)
     scores = encoding.room(n_rows)
@@ -181,7 +181,7 @@ def make_plan(
     judged = judge_anchors(*encoding.anchors(reduced, scores, threads), method.scatters)
     encoding.encode(reduced, scores, threads)
     fill_missing_scores(scores)
-    wanted = _wanted_correlation(encoding, reduced) if recipe.calibration_rounds else None
+    wanted = _wanted_correlation(encoding, reduced, scores) if recipe.calibration_rounds else None
     centre, spread = _standardize(scores, threads)
     if method.raw_units:
         spread = _back_to_raw_units(scores, encoding, reduced, spread)
@@ -221,10 +221,18 @@ def _coded(
     return coded, reduced
 
 
-def _wanted_correlation(encoding: Encoding, numbers: Mapping[str, Vector]) -> Matrix:
-    """Return the correlations that calibration aims at."""
-    rows = _sample_of(next(iter(numbers.values())).size)
-    return view_correlation(encoding.view({name: v[rows] for name, v in numbers.items()}))
+def _wanted_correlation(
+    encoding: Encoding, numbers: Mapping[str, Vector], scores: Matrix
+) -> Matrix:
+    """Return the correlations that calibration aims at.
+
+    What is never seen, such as how a measurement goes with its own being there, is taken from the
+    scores, whose gaps are filled: otherwise cells that are there would come out like those that
+    are not.
+    """
+    rows = _sample_of(scores.shape[0])
+    seen = view_correlation(encoding.view({name: v[rows] for name, v in numbers.items()}))
+    return np.where(np.isnan(seen), score_correlation(scores[rows]), seen)
 
 
 def _standardize(scores: Matrix, threads: int) -> tuple[Vector, Vector]:

@@ -26,6 +26,8 @@ class Recipe:
     calibration_rounds : int
         How often the correlations of the decoded release are compared with the original's and the
         masked scores moved; 0 leaves them as the mask made them.
+    keep_quantiles : bool
+        Whether the central quantiles of measurements are brought back before they are decoded.
     find_relations : bool
         Whether exact relations between columns are looked for and kept.
     split_zeros : bool
@@ -35,6 +37,7 @@ class Recipe:
     name: str
     scale: Scale = "power"
     calibration_rounds: int = 6
+    keep_quantiles: bool = True
     find_relations: bool = True
     split_zeros: bool = True
 
@@ -53,6 +56,7 @@ RECIPES: Mapping[str, Recipe] = {
         name="paper",
         scale="linear",
         calibration_rounds=0,
+        keep_quantiles=False,
         find_relations=False,
         split_zeros=False,
     ),

@@ -1,0 +1,91 @@
+"""Quantiles that a release keeps."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from icsa.columns import fit_column
+from icsa.columns.quantile_keeping import KeptQuantiles
+from icsa.columns.scale_kernels import moved_between
+from icsa.columns.transforms import LinearScale
+from icsa.schema import ColumnSpec
+
+_LINEAR = LinearScale(centre=0.0, spread=1.0)
+
+
+@given(st.integers(2, 5000))
+def test_knots_tell_of_ten_people_or_more(n: int):
+    levels = KeptQuantiles.of(np.arange(float(n)), None, _LINEAR).levels
+    assert (levels.size == 0) == (n < 20)
+    people = n * np.diff(np.concatenate([[0.0], levels, [1.0]]))
+    assert n < 20 or people.min() > 10.0 - 1e-9
+    np.testing.assert_allclose(levels, 1.0 - levels[::-1])
+
+
+def test_moves_between_knots_and_shifts_beyond():
+    generator = np.random.default_rng(0)
+    source, target = (np.sort(generator.normal(size=7)) for _ in range(2))
+    scores = np.concatenate([source, generator.normal(size=500) * 3.0])
+    moved = np.empty(scores.size)
+    moved_between(scores, source, target, moved)
+    inside = np.clip(scores, source[0], source[-1])
+    np.testing.assert_allclose(moved, np.interp(inside, source, target) + scores - inside)
+
+
+def test_scores_regain_the_quantiles():
+    generator = np.random.default_rng(1)
+    original = np.sort(generator.exponential(size=2000))
+    kept = KeptQuantiles.of(original, None, _LINEAR)
+    regained = kept.regained(generator.normal(size=2000))
+    np.testing.assert_allclose(
+        np.quantile(regained, kept.levels), np.quantile(original, kept.levels), rtol=0.06
+    )
+    assert not np.isin(regained, original).any()
+
+
+def test_the_number_of_scores_may_be_another():
+    generator = np.random.default_rng(2)
+    kept = KeptQuantiles.of(np.sort(generator.exponential(size=400)), None, _LINEAR)
+    regained = kept.regained(generator.normal(size=200_000))
+    np.testing.assert_allclose(np.quantile(regained, kept.levels), kept.scores, atol=0.03)
+    assert kept.regained(np.empty(0)).size == 0
+
+
+@pytest.mark.parametrize("value", [0.0, -3.5])
+def test_scores_that_are_all_equal_go_to_one_place(value: float):
+    kept = KeptQuantiles.of(np.arange(100.0), None, _LINEAR)
+    assert np.unique(kept.regained(np.full(50, value))).size == 1
+
+
+def test_whole_numbers_come_out_about_as_often():
+    generator = np.random.default_rng(3)
+    cells = pl.Series("visits", generator.poisson(2.0, size=1000))
+    column = fit_column(cells, ColumnSpec(name="visits", kind="integer"))
+    scores = generator.normal(size=(1000, 1))
+    column.regain_quantiles(scores)
+    shares = [
+        np.bincount(numbers.astype(int), minlength=12)[:12].cumsum() / 1000
+        for numbers in (cells.to_numpy(), column.decode(scores))
+    ]
+    assert np.abs(shares[0] - shares[1]).max() < 0.03
+
+
+def test_of_a_spike_and_a_part_the_part_regains_them():
+    generator = np.random.default_rng(4)
+    part = generator.exponential(size=600) + 1.0
+    cells = pl.Series("dose", np.concatenate([np.zeros(400), part]))
+    column = fit_column(cells, ColumnSpec(name="dose", kind="zero-inflated"))
+    scores = generator.normal(size=(1000, 2))
+    indicator = scores[:, 0].copy()
+    column.regain_quantiles(scores)
+    np.testing.assert_array_equal(scores[:, 0], indicator)
+    numbers = column.decode(scores)
+    assert (numbers == 0.0).sum() == 400
+    levels = np.array([0.1, 0.5, 0.9])
+    np.testing.assert_allclose(
+        np.quantile(numbers[numbers > 0.0], levels), np.quantile(part, levels), rtol=0.03
+    )
