@@ -6,11 +6,12 @@ import time
 from collections.abc import Iterator
 from functools import partial
 
-from threadpoolctl import threadpool_limits
+import numpy as np
 
 from benchmarks.results import Case, Row, Target
 from benchmarks.rows.settings import Settings
-from icsa.studies.simulation import SimulationConfig, simulate_block
+from icsa.studies.method_times import seconds_a_set
+from icsa.studies.simulation import SimulationConfig
 
 __all__ = ["cases"]
 
@@ -29,7 +30,7 @@ def _rows(settings: Settings) -> list[Row]:
     rows, seconds = [], 0.0
     for n in config.n:
         for columns in config.columns:
-            found = _seconds_a_set(config, n, columns, sets)
+            found = _mean_seconds(config, n, columns, sets)
             cells = len(config.scenarios) * len(config.severities)
             seconds += found * config.repetitions * cells
             remark = f"nine methods, one thread; {sets} sets of each scenario and severity"
@@ -48,23 +49,19 @@ def _rows(settings: Settings) -> list[Row]:
     return [*rows, whole]
 
 
-def _seconds_a_set(config: SimulationConfig, n: int, columns: int, sets: int) -> float:
-    """Return the mean over scenarios and severities, with one thread."""
-    total = 0.0
-    with threadpool_limits(limits=1):
-        # Kernels are loaded before the clock starts.
-        simulate_block(config, scenario=1, n=n, columns=columns, severity=0, first=0, last=1)
-        for scenario in config.scenarios:
-            for severity in config.severities:
-                start = time.process_time()
-                simulate_block(
-                    config,
-                    scenario=scenario,
-                    n=n,
-                    columns=columns,
-                    severity=severity,
-                    first=0,
-                    last=sets,
-                )
-                total += time.process_time() - start
-    return total / (sets * len(config.scenarios) * len(config.severities))
+def _mean_seconds(config: SimulationConfig, n: int, columns: int, sets: int) -> float:
+    """Return the seconds a data set, the mean over scenarios and severities."""
+    # Kernels are loaded before the clock starts.
+    seconds_a_set(config, (1, n, columns, 0), sets=1, rounds=1)
+    found = [
+        seconds_a_set(
+            config,
+            (scenario, n, columns, severity),
+            sets=sets,
+            rounds=1,
+            clock=time.process_time,
+        )
+        for scenario in config.scenarios
+        for severity in config.severities
+    ]
+    return float(np.mean(found))

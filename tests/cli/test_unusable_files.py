@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,19 @@ def clinic(tmp_path: Path) -> Path:
     path = tmp_path / "clinic.csv"
     path.write_text("\n".join([HEAD, *rows()]) + "\n", encoding="utf-8")
     return path
+
+
+@pytest.fixture
+def told(clinic: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """What a command is told that is refused and leaves nothing behind."""
+
+    def refusal(*arguments: object) -> str:
+        before = files(clinic.parent)
+        assert cli.run([str(argument) for argument in arguments]) == 2
+        assert files(clinic.parent) == before
+        return refused(capsys)
+
+    return refusal
 
 
 def forbid(monkeypatch: pytest.MonkeyPatch, forbidden: Path) -> None:
@@ -55,7 +69,7 @@ def test_inputs(
     message: str,
     clinic: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    told: Callable[..., str],
 ) -> None:
     folder = clinic.parent
     (folder / "folder.csv").mkdir()
@@ -63,10 +77,7 @@ def test_inputs(
     (folder / "empty.parquet").touch()
     (folder / "locked.csv").write_bytes(clinic.read_bytes())
     forbid(monkeypatch, folder / "locked.csv")
-    before = files(folder)
-    assert cli.run([command, str(folder / name)]) == 2
-    assert message.format(path=folder / name) in refused(capsys)
-    assert files(folder) == before
+    assert message.format(path=folder / name) in told(command, folder / name)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -88,7 +99,7 @@ def test_schemas(
     message: str,
     clinic: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    told: Callable[..., str],
 ) -> None:
     folder = clinic.parent
     (folder / "folder.toml").mkdir()
@@ -97,10 +108,8 @@ def test_schemas(
     (folder / "other.toml").write_bytes("é".encode("latin-1"))
     (folder / "locked.toml").write_text("version = 1\n")
     forbid(monkeypatch, folder / "locked.toml")
-    before = files(folder)
-    assert cli.run([command, str(clinic), "--schema", str(folder / name)]) == 2
-    assert message.format(path=folder / name) in refused(capsys)
-    assert files(folder) == before
+    path = folder / name
+    assert message.format(path=path) in told(command, clinic, "--schema", path)
 
 
 @pytest.mark.parametrize("force", [[], ["--force"]], ids=["careful", "force"])
@@ -120,7 +129,7 @@ def test_outputs(
     force: list[str],
     clinic: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    told: Callable[..., str],
 ) -> None:
     folder = clinic.parent
     (folder / f"folder.{suffix}").mkdir()
@@ -135,19 +144,15 @@ def test_outputs(
         (f"folder.{suffix}", f"is a folder. Give {option} the name of a file in it."),
         (f"locked/out.{suffix}", "locked may not be written to by you. Write elsewhere."),
     ):
-        before = files(folder)
-        assert cli.run([command, str(clinic), option, str(folder / name), *force]) == 2
-        assert message in refused(capsys)
-        assert files(folder) == before
+        assert message in told(command, clinic, option, folder / name, *force)
 
 
 def test_a_format_that_cannot_be_written_is_refused_before_the_work(
-    clinic: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    clinic: Path, monkeypatch: pytest.MonkeyPatch, told: Callable[..., str]
 ) -> None:
     monkeypatch.setattr("icsa.tables.read_table", lambda *_, **__: pytest.fail("was read"))
     for name in ("out.docx", "out.sas7bdat"):
-        assert cli.run(["anonymize", str(clinic), "--output", str(clinic.parent / name)]) == 2
-        refused(capsys)
+        told("anonymize", clinic, "--output", clinic.parent / name)
 
 
 def test_letters_that_the_output_does_not_have_are_told(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 import polars as pl
@@ -11,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from icsa.studies.simulation import SimulationConfig, simulate_block
 
-__all__ = ["NOTE", "method_times"]
+__all__ = ["NOTE", "method_times", "seconds_a_set"]
 
 ALL = "all together"
 NOTE = (
@@ -49,13 +50,18 @@ def method_times(
     scenario, severity = config.scenarios[0], max(config.severities)
     table: dict[str, list[object]] = {"method": [*config.methods, ALL]}
     for n, columns in _sizes(config):
-        seconds = [
-            _seconds(
-                replace(config, methods=chosen), (scenario, n, columns, severity), sets, rounds
+        cell = (scenario, n, columns, severity)
+        milliseconds: list[object] = []
+        for chosen in (*((method,) for method in config.methods), config.methods):
+            found = seconds_a_set(
+                replace(config, methods=chosen),
+                cell,
+                sets=min(sets, config.repetitions),
+                rounds=rounds + 1,
             )
-            for chosen in (*((method,) for method in config.methods), config.methods)
-        ]
-        table[f"{n} x {columns}, ms"] = [1e3 * second for second in seconds]
+            # The first round loads the kernels.
+            milliseconds.append(1e3 * statistics.median(found[1:]))
+        table[f"{n} x {columns}, ms"] = milliseconds
     note = NOTE.format(rounds=rounds, sets=sets, scenario=scenario, severity=severity)
     return note, pl.DataFrame(table)
 
@@ -70,23 +76,37 @@ def _sizes(config: SimulationConfig) -> list[tuple[int, int]]:
     return list(dict.fromkeys(pairs))
 
 
-def _seconds(
-    config: SimulationConfig, cell: tuple[int, int, int, int], sets: int, rounds: int
-) -> float:
-    """Return the seconds a data set."""
+def seconds_a_set(
+    config: SimulationConfig,
+    cell: tuple[int, int, int, int],
+    *,
+    sets: int,
+    rounds: int,
+    clock: Callable[[], float] = time.perf_counter,
+) -> list[float]:
+    """Return the seconds a data set takes in each round, with one thread.
+
+    Parameters
+    ----------
+    config : SimulationConfig
+    cell : tuple of int
+        Scenario, rows, columns, severity.
+    sets, rounds : int
+        Data sets a round, and rounds. The first one in a process loads the kernels too.
+    clock : callable
+
+    Examples
+    --------
+    >>> config = SimulationConfig(n=(20,), columns=(4,), methods=("sa",))
+    >>> len(seconds_a_set(config, (1, 20, 4, 0), sets=1, rounds=2))
+    2
+    """
     scenario, n, columns, severity = cell
+    place = {"scenario": scenario, "n": n, "columns": columns, "severity": severity}
     found = []
     with threadpool_limits(limits=1):
-        for _ in range(rounds + 1):
-            start = time.perf_counter()
-            simulate_block(
-                config,
-                scenario=scenario,
-                n=n,
-                columns=columns,
-                severity=severity,
-                first=0,
-                last=min(sets, config.repetitions),
-            )
-            found.append((time.perf_counter() - start) / min(sets, config.repetitions))
-    return statistics.median(found[1:])  # the first one loads the kernels
+        for _ in range(rounds):
+            start = clock()
+            simulate_block(config, **place, first=0, last=sets)
+            found.append((clock() - start) / sets)
+    return found
