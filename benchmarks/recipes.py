@@ -33,6 +33,7 @@ import polars as pl
 from scipy.stats import ks_2samp
 
 from benchmarks.analyses import analyses_of
+from benchmarks.to_rst import list_table
 from icsa.columns import fit_column
 from icsa.inspection import guess_schema
 from icsa.privacy import outlier_replication_error
@@ -44,6 +45,28 @@ from icsa.utility.models import fit_models
 
 CONTINUOUS = ("continuous", "integer", "zero-inflated", "date", "datetime", "duration", "time")
 HEADINGS = ("ORE", "near", "KS", "bSE", "CI", "ext", "of", "blow", "pORE", "pnear", "pblow")
+
+
+PAGE = """\
+Measured
+--------
+
+``python -m benchmarks.recipes FOLDER`` measures recipes on the CSV files of a folder. On {tables}
+clinical tables, {releases} releases each, and {few} more with each of {planted} sets of 1%
+planted rows:
+
+{table}
+
+ORE is the outlier replication error of the 5% of rows farthest out, in robust units; near is the
+share of these that are nearer to the release than to any other original. KS is the mean over
+measurements. bSE is the error of coefficients in standard errors and CI the overlap of their
+confidence intervals, in the regressions that the tables were collected for
+(``benchmarks/analyses.py``). ext counts released cells that equal a column's unique largest or
+smallest value, of {possible} on average; blow is the largest released deviation over the largest
+original one, in the worst column. pORE, pnear and pblow are of the planted rows. Other people are
+what another sample would give: rows drawn again from the original, and for near one half of a
+table against the other. Means over the tables.
+"""
 
 
 @dataclass(frozen=True)
@@ -208,6 +231,7 @@ def main() -> None:
     parser.add_argument("--choices", type=json.loads, default={}, help="of the recipe, as JSON")
     parser.add_argument("--planted", nargs="*", type=int, default=[1, 2], help="seeds")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--rst", type=Path, help="a page for the docs")
     parser.add_argument("--each", action="store_true", help="a line for every table too")
     options = parser.parse_args()
     files = [f for folder in options.folders for f in sorted(folder.glob("*.csv"))]
@@ -229,6 +253,34 @@ def main() -> None:
             line(recipe, pair, partial(one_table, options=options, recipe=recipe, pair=pair))
     if options.json:
         options.json.write_text(json.dumps(lines, indent=2))
+    if options.rst:
+        options.rst.write_text(page(lines, options))
+
+
+def page(lines: list[dict], options: argparse.Namespace) -> str:
+    """Return the table of means with what its columns are."""
+    names = [name for name in HEADINGS if name != "of"]
+    cells = [
+        [
+            line["recipe"],
+            line["pair"],
+            *("" if line.get(n) is None else digits(line[n]) for n in names),
+        ]
+        for line in lines
+    ]
+    possible = next(line["of"] for line in lines if "of" in line)
+    return PAGE.format(
+        tables=lines[0]["tables"],
+        releases=options.releases,
+        few=max(2, options.releases // 2),
+        planted=len(options.planted),
+        table="\n".join(list_table(["recipe", "scatters", *names], cells)),
+        possible=f"{possible:.1f}",
+    )
+
+
+def digits(value: float) -> str:
+    return f"{value:.3f}" if value < 0.2 else f"{value:.2f}"
 
 
 def of_other_people(file: Path, options: argparse.Namespace) -> dict:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["convert", "page"]
+__all__ = ["convert", "list_table", "page"]
 
 _SECTIONS = {
     "mcd": "Minimum covariance determinant",
@@ -41,7 +41,7 @@ def page(report: dict[str, Any]) -> str:
         if rows:
             headings = [*report["headings"], "remark"]
             lines = [[*row["cells"], row["remark"]] for row in rows]
-            parts += [_title(title, "-"), *_table(headings, lines)]
+            parts += [_title(title, "-"), *list_table(headings, lines)]
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -68,7 +68,7 @@ def _machine(report: dict[str, Any]) -> Iterable[str]:
     yield ""
 
 
-def _table(headings: Sequence[str], lines: Iterable[Sequence[str]]) -> Iterable[str]:
+def list_table(headings: Sequence[str], lines: Iterable[Sequence[str]]) -> Iterable[str]:
     """Yield a list-table, which needs no column widths."""
     yield ".. list-table::\n   :header-rows: 1\n"
     for cells in (headings, *lines):
