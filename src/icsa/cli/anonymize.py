@@ -173,7 +173,7 @@ def _made(
         release = release_of(plan, table, declared, key, once=once, progress=progress)
         seconds = perf_counter() - started
         kept = None if once else plan
-        del prepared, plan
+        del prepared, plan  # a long table needs the room
         lost = unwritten_letters(release.table, target)
         release = replace(release, warnings=(*release.warnings, *lost))
         progress("writing", 0.9)
