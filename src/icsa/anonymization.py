@@ -14,7 +14,7 @@ from icsa.matrices import Matrix, as_matrix, column_names
 from icsa.randomness import as_key
 from icsa.threads import threads_for
 
-__all__ = ["anonymize_matrix", "masked_copy"]
+__all__ = ["anonymize_matrix", "flip_keeps_rows", "masked_copy"]
 
 # With so many or fewer, flipping leaves a row as it is with a probability of more than 1%.
 _FEW_COMPONENTS = 6
@@ -155,7 +155,7 @@ def _warn_of_verbatim_values(
             "values as they are, only in another order. Add columns related to it, or use "
             "mask='rotate'."
         )
-    elif mask is flip and _flip_keeps_rows(n_rows, coordinates.eigenvalues.size):
+    elif mask is flip and flip_keeps_rows(n_rows, coordinates.eigenvalues.size):
         p = coordinates.eigenvalues.size
         message = (
             f"mask='flip' on {p} component(s) leaves each row as it is with probability 2^-{p}: "
@@ -166,6 +166,12 @@ def _warn_of_verbatim_values(
     warnings.warn(message, VerbatimColumnWarning, stacklevel=3)
 
 
-def _flip_keeps_rows(n_rows: int, n_components: int) -> bool:
-    """Return whether a row stays with probability 1% or more, or one row or more is expected to."""
+def flip_keeps_rows(n_rows: int, n_components: int) -> bool:
+    """Return whether a row stays with probability 1% or more, or one row or more is expected to.
+
+    Examples
+    --------
+    >>> flip_keeps_rows(500, 5), flip_keeps_rows(500, 10)
+    (True, False)
+    """
     return n_components <= _FEW_COMPONENTS or n_rows >= 2**n_components

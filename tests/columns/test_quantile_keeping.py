@@ -15,11 +15,12 @@ from icsa.columns.transforms import LinearScale
 from icsa.schema import ColumnSpec
 
 _LINEAR = LinearScale(centre=0.0, spread=1.0)
+_NO_BOUNDS = (-np.inf, np.inf)
 
 
 @given(st.integers(2, 5000))
 def test_knots_tell_of_ten_people_or_more(n: int):
-    levels = KeptQuantiles.of(np.arange(float(n)), None, _LINEAR).levels
+    levels = KeptQuantiles.of(np.arange(float(n)), None, _LINEAR, _NO_BOUNDS).levels
     assert (levels.size == 0) == (n < 20)
     people = n * np.diff(np.concatenate([[0.0], levels, [1.0]]))
     assert n < 20 or people.min() > 10.0 - 1e-9
@@ -39,7 +40,7 @@ def test_moves_between_knots_and_shifts_beyond():
 def test_scores_regain_the_quantiles():
     generator = np.random.default_rng(1)
     original = np.sort(generator.exponential(size=2000))
-    kept = KeptQuantiles.of(original, None, _LINEAR)
+    kept = KeptQuantiles.of(original, None, _LINEAR, _NO_BOUNDS)
     regained = kept.regained(generator.normal(size=2000))
     np.testing.assert_allclose(
         np.quantile(regained, kept.levels), np.quantile(original, kept.levels), rtol=0.06
@@ -49,7 +50,7 @@ def test_scores_regain_the_quantiles():
 
 def test_the_number_of_scores_may_be_another():
     generator = np.random.default_rng(2)
-    kept = KeptQuantiles.of(np.sort(generator.exponential(size=400)), None, _LINEAR)
+    kept = KeptQuantiles.of(np.sort(generator.exponential(size=400)), None, _LINEAR, _NO_BOUNDS)
     regained = kept.regained(generator.normal(size=200_000))
     np.testing.assert_allclose(np.quantile(regained, kept.levels), kept.scores, atol=0.03)
     assert kept.regained(np.empty(0)).size == 0
@@ -57,7 +58,7 @@ def test_the_number_of_scores_may_be_another():
 
 @pytest.mark.parametrize("value", [0.0, -3.5])
 def test_scores_that_are_all_equal_go_to_one_place(value: float):
-    kept = KeptQuantiles.of(np.arange(100.0), None, _LINEAR)
+    kept = KeptQuantiles.of(np.arange(100.0), None, _LINEAR, _NO_BOUNDS)
     assert np.unique(kept.regained(np.full(50, value))).size == 1
 
 
@@ -89,3 +90,30 @@ def test_of_a_spike_and_a_part_the_part_regains_them():
     np.testing.assert_allclose(
         np.quantile(numbers[numbers > 0.0], levels), np.quantile(part, levels), rtol=0.03
     )
+
+
+def test_tails_are_squeezed_into_the_room_before_a_bound():
+    generator = np.random.default_rng(5)
+    original = np.sort(generator.uniform(0.0, 10.0, size=500))
+    kept = KeptQuantiles.of(original, None, _LINEAR, (-1.0, 11.0))
+    masked = 4.0 * generator.standard_t(2, size=500)
+    free = KeptQuantiles.of(original, None, _LINEAR, _NO_BOUNDS).regained(masked)
+    regained = kept.regained(masked)
+    inside = (free >= kept.scores[0]) & (free <= kept.scores[-1])
+    np.testing.assert_array_equal(regained[inside], free[inside])
+    np.testing.assert_array_equal(np.argsort(regained), np.argsort(masked))
+    assert -1.0 <= regained.min() < regained.max() <= 11.0
+    assert (free < -1.0).any()
+
+
+def test_a_bound_that_many_are_at_stays_one():
+    # A third is at 0, which is no spike yet: they come out at 0, none of the others is held there.
+    generator = np.random.default_rng(6)
+    cells = pl.Series(
+        "packs", np.where(generator.random(900) < 1 / 3, 0, generator.poisson(9, 900))
+    )
+    column = fit_column(cells, ColumnSpec(name="packs", kind="integer"))
+    scores = generator.normal(size=(900, 1))
+    column.regain_quantiles(scores)
+    at_zero = (column.decode(scores) == 0.0).sum()
+    assert abs(at_zero - (cells == 0).sum()) < 30

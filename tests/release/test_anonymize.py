@@ -200,6 +200,16 @@ def test_a_table_without_continuous_columns_says_what_to_do():
     assert released["q0"].value_counts().sort("q0").equals(table["q0"].value_counts().sort("q0"))
 
 
+def test_rows_whose_signs_all_stay_are_told_of():
+    frame = pl.DataFrame(np.random.default_rng(1).normal(size=(500, 5)), schema=list("abcde"))
+    told = {
+        mask: " ".join(anonymize(frame, mask=mask, random_state=1).warnings)
+        for mask in ("flip", "permute")
+    }
+    assert "once in 2^5 times: about 16 of 500 people" in told["flip"]
+    assert "2^5" not in told["permute"]
+
+
 def test_few_coordinates_are_warned_of():
     table = pl.DataFrame(np.random.default_rng(0).normal(size=(100, 2)))
     assert any("Only 2" in warning for warning in anonymize(table, random_state=1).warnings)

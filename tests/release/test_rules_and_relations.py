@@ -62,6 +62,23 @@ def test_what_does_not_hold_is_not_claimed(frame: pl.DataFrame) -> None:
     assert ("all rows" in claim) == (share == 1.0)
 
 
+@pytest.mark.parametrize("rules", [(), ("x <= 9",)], ids=["no rule", "a rule"])
+def test_a_rounded_relation_holds_and_is_said_to_hold(rules: tuple[str, ...]) -> None:
+    generator = np.random.default_rng(3)
+    minutes = generator.integers(0, 10**6, 300)
+    seen = pl.Series("seen", minutes * 60_000_000).cast(pl.Datetime("us"))
+    numbers = generator.normal(size=(300, 3)).round(2)
+    frame = pl.DataFrame({"seen": seen, "day": seen.dt.date()}).with_columns(
+        pl.DataFrame(numbers, schema=["x", "y", "z"])
+    )
+    release = anonymize(frame, schema=schema_of(frame, *rules), random_state=1)
+    (said,) = release.relations
+    same = release.table["seen"].dt.date() == release.table["day"]
+    assert said.startswith("day = ")
+    assert said.endswith("rounded, in all rows")
+    assert same.mean() > 0.99
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_bounds_of_a_recomputed_column(frame: pl.DataFrame, seed: int) -> None:
     schema = schema_of(frame)

@@ -127,7 +127,7 @@ class Continuous(FittedColumn):
             n_present=ordered.size,
             transform=transform,
             linear=linear,
-            quantiles=KeptQuantiles.of(ordered, lattice, transform),
+            quantiles=KeptQuantiles.of(ordered, lattice, transform, (lower, upper)),
             lower=lower,
             upper=upper,
             lattice=lattice,

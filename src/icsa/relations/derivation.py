@@ -11,6 +11,7 @@ from icsa.columns.base import Column
 from icsa.matrices import Vector
 from icsa.relations.gaps import Gap, find_gaps
 from icsa.relations.linear import LinearRelation, find_relations
+from icsa.relations.orders import Order, find_unkept_orders
 from icsa.relations.products import ProductRelation, find_products
 from icsa.schema import DATE_KINDS, QUANTITY_KINDS, Kind
 
@@ -37,12 +38,15 @@ class Derivation:
         Found, but not kept.
     unkept : tuple of LinearRelation or Gap
         Found, but not kept: cells are there that could not be computed, or would be lost.
+    orders : tuple of Order
+        Found, but not kept: a rule can.
     """
 
     relations: tuple[LinearRelation, ...] = ()
     gaps: tuple[Gap, ...] = ()
     products: tuple[ProductRelation, ...] = ()
     unkept: tuple[LinearRelation | Gap, ...] = ()
+    orders: tuple[Order, ...] = ()
 
     def reduce(self, numbers: Mapping[str, Vector]) -> dict[str, Vector]:
         """Return the numbers without targets, and with gaps in place of second columns."""
@@ -65,8 +69,8 @@ class Derivation:
         gap_columns : mapping of str to Column
             What gaps are coded by.
         hold : function
-            From the name and the numbers of a column to numbers within its bounds. What follows
-            from a column is computed from what is held.
+            From the name and the numbers of a column to numbers on its lattice and within its
+            bounds. What follows from a column is computed from what is held.
         """
         restored = dict(numbers)
         for gap in self.gaps:
@@ -84,11 +88,21 @@ class Derivation:
             found[relation.target] = relation.predict(found)
         return {relation.target: found[relation.target] for relation in self.relations}
 
-    def describe_in(self, numbers: Mapping[str, Vector]) -> tuple[str, ...]:
-        """Return in words how far the relations hold in a release."""
+    def describe_in(
+        self, numbers: Mapping[str, Vector], rounded: Callable[[str, Vector], Vector]
+    ) -> tuple[str, ...]:
+        """Return in words how far the relations hold in a release.
+
+        Parameters
+        ----------
+        numbers : mapping of str to ndarray
+        rounded : function
+            From the name and the numbers of a column to numbers on its lattice.
+        """
         words = []
         for relation in self.relations:
-            gap = np.abs(numbers[relation.target] - relation.predict(numbers))
+            wanted = rounded(relation.target, relation.predict(numbers))
+            gap = np.abs(numbers[relation.target] - wanted)
             holds = gap[~np.isnan(gap)] <= _EXACT * np.nanmax(np.abs(numbers[relation.target]))
             share = float(holds.mean()) if holds.size else 1.0
             words.append(replace(relation, share=share).describe())
@@ -164,6 +178,7 @@ def _found_among(
             *(relation for relation in linear if relation.columns not in columns),
             *(gap for gap in gaps if gap.covered < 1.0),
         ),
+        find_unkept_orders(quantities, kinds, gaps, [*columns, frozenset(targets)]),
     )
 
 

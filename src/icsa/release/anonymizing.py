@@ -210,7 +210,7 @@ def release_of(
         table=source.with_frame(frame, letters),
         columns=tuple(changes_of(plan, source, schema, frame, extents)),
         warnings=tuple(warnings_of(plan, schema, key, extents, numbers)),
-        relations=plan.derivation.describe_in(numbers),
+        relations=plan.relations_in(numbers),
         moved_cells=moved,
         method=plan.method,
         scatters=plan.scatters,

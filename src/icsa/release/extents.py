@@ -11,7 +11,7 @@ from icsa.columns.continuous import Continuous
 from icsa.matrices import Vector
 from icsa.schema import TEMPORAL_KINDS
 
-__all__ = ["Extent", "extent_of", "natural_limits", "within_bounds"]
+__all__ = ["Extent", "extent_of", "natural_limits", "on_lattice", "within_bounds"]
 
 
 class Extent(NamedTuple):
@@ -33,6 +33,12 @@ def extent_of(numbers: Vector) -> Extent:
     there = numbers[~np.isnan(numbers)] if missing else numbers
     with np.errstate(over="ignore", invalid="ignore"):  # squares of 1e300
         return Extent(missing, float(there.std()) if there.size else 0.0)
+
+
+def on_lattice(column: Column, numbers: Vector) -> Vector:
+    """Return numbers rounded to a column's lattice, where it has one."""
+    lattice = getattr(getattr(column, "part", column), "lattice", None)
+    return numbers if lattice is None else lattice.round(numbers)
 
 
 def within_bounds(column: Column, numbers: Vector) -> Vector:

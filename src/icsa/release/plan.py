@@ -10,7 +10,7 @@ from typing import Unpack
 import numpy as np
 import polars as pl
 
-from icsa.anonymization import masked_copy
+from icsa.anonymization import flip_keeps_rows, masked_copy
 from icsa.columns.base import Column
 from icsa.errors import InputError, VerbatimColumnWarning
 from icsa.ics import InvariantCoordinates
@@ -22,7 +22,7 @@ from icsa.release.calibration import Move, calibrating_move, score_correlation, 
 from icsa.release.coordinates import find_coordinates, judge_anchors
 from icsa.release.derivation import broken_by_keeping, derivation_of, gap_column
 from icsa.release.encoding import Encoding, encoding_of
-from icsa.release.extents import Extent, within_bounds
+from icsa.release.extents import Extent, on_lattice, within_bounds
 from icsa.release.imputation import fill_missing_scores
 from icsa.release.methods import MethodOptions, method_of
 from icsa.release.preparation import Prepared
@@ -104,7 +104,17 @@ class Plan:
         coded = {part.column.name: part.column for part in self.encoding.parts}
         decoded = self.encoding.decode(masked, threads, in_place=True)
         return self.derivation.restore(
-            decoded, coded, lambda name, numbers: within_bounds(self.columns[name], numbers)
+            decoded,
+            coded,
+            lambda name, found: within_bounds(
+                self.columns[name], on_lattice(self.columns[name], found)
+            ),
+        )
+
+    def relations_in(self, numbers: Mapping[str, Vector]) -> tuple[str, ...]:
+        """Return in words how far the relations hold in the numbers of a release."""
+        return self.derivation.describe_in(
+            numbers, lambda name, found: on_lattice(self.columns[name], found)
         )
 
     def numbers_of(self, frame: pl.DataFrame) -> dict[str, Vector]:
@@ -201,7 +211,7 @@ def make_plan(
         spread=spread,
         coordinates=found.coordinates,
         wanted=wanted,
-        notes=(*broken, *found.notes, *_notes(found.coordinates, encoding, method.mask)),
+        notes=(*broken, *found.notes, *_notes(found.coordinates, encoding, method.mask, n_rows)),
     )
 
 
@@ -289,10 +299,18 @@ def _back_to_raw_units(
     return raw
 
 
-def _notes(coordinates: InvariantCoordinates, encoding: Encoding, mask: str) -> list[str]:
+def _notes(
+    coordinates: InvariantCoordinates, encoding: Encoding, mask: str, n_rows: int
+) -> list[str]:
     """Return what people should know about how little the coordinates may hide."""
     notes = _verbatim_notes(coordinates, encoding, mask)
     n_components = coordinates.eigenvalues.size
+    if mask == "flip" and flip_keeps_rows(n_rows, n_components):
+        notes.append(
+            f"With --mask flip a row keeps all signs once in 2^{n_components} times: about "
+            f"{n_rows / 2**n_components:.2g} of {n_rows} people come out nearly or exactly as they "
+            "are. Use --mask permute, or add columns."
+        )
     if n_components <= _FEW_COORDINATES:
         notes.append(
             f"Only {n_components} coordinate(s) can be masked. With 3 or fewer the method hides "
