@@ -3,9 +3,10 @@
 A masked score is a sum of permuted components: its distribution is nearer to a normal one than the
 original's was. Masked scores are therefore moved between knots, from their own quantiles to those
 of the original's scores. Every knot has at least ten people on each side and between it and the
-next one, so that none tells of a single person. What lies beyond the outermost is shifted, not
-stretched; where a bound comes, it is squeezed into the room before it, instead of being piled up
-there.
+next one, so that none tells of a single person. Beyond the outermost a tail is shifted, and drawn
+in where its median is farther out than the original's: what people who stand out leave in other
+columns would otherwise go on as a tail that the column does not have. Where a bound comes, it is
+squeezed into the room before it, instead of being piled up there.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
 from icsa.columns.lattice import Lattice
 from icsa.columns.transforms import Transform
@@ -33,7 +33,16 @@ _ENOUGH_SCORES = 40_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KeptQuantiles:
-    """Levels, the original's scores there, and the scores of the bounds.
+    """Levels, the original's scores there, the medians of its tails, the scores of the bounds.
+
+    Attributes
+    ----------
+    levels, scores : Vector
+        Knots.
+    tails : tuple of float
+        Distance from the first and the last knot to the median of what lies beyond.
+    bounds : tuple of float
+        Infinite where there is none.
 
     Examples
     --------
@@ -43,11 +52,12 @@ class KeptQuantiles:
     >>> kept.levels, kept.scores
     (array([0.25, 0.5 , 0.75]), array([ 9.5, 19.5, 29.5]))
     >>> kept.regained(100.0 + 2.0 * np.arange(40.0))[[0, 15, 39]].round(1)
-    array([ 1.3, 15. , 48.5])
+    array([ 3.5, 15. , 39. ])
     """
 
     levels: Vector
     scores: Vector
+    tails: tuple[float, float]
     bounds: tuple[float, float]
 
     @classmethod
@@ -59,16 +69,16 @@ class KeptQuantiles:
         bounds: tuple[float, float],
     ) -> Self:
         """Return those of sorted numbers within bounds; none where there are too few of them."""
-        levels = _levels(ordered.size)
+        levels = _with_tails(_levels(ordered.size))
         # What is rounded to a bound may lie half a step beyond it.
         half = 0.0 if lattice is None else 0.5 * lattice.width
         ends = np.array([bounds[0] - half, bounds[1] + half])
         with np.errstate(over="ignore", invalid="ignore"):
             scores = transform.forward(_quantiles(ordered, levels, lattice))
             low, high = transform.forward(ends).tolist()
-        if not np.isfinite(scores).all():
-            levels, scores = levels[:0], scores[:0]
-        return cls(levels, scores, (low, high))
+        if levels.size == 0 or not np.isfinite(scores).all():
+            return cls(levels[:0], scores[:0], (0.0, 0.0), (low, high))
+        return cls(levels[1:-1], scores[1:-1], _lengths(scores), (low, high))
 
     def regained(self, scores: Vector) -> Vector:
         """Return masked scores moved so that their quantiles are the original's."""
@@ -77,22 +87,41 @@ class KeptQuantiles:
         if self.levels.size == 0 or scores.size == 0:
             return scores
         sample = np.sort(scores[:: 1 + scores.size // _ENOUGH_SCORES])
-        knots = np.interp(self.levels * sample.size - 0.5, np.arange(sample.size), sample)
+        places = _with_tails(self.levels) * sample.size - 0.5
+        quantiles = np.interp(places, np.arange(sample.size), sample)
+        knots = quantiles[1:-1]
         distinct = np.concatenate([[True], np.diff(knots) > 0.0])
         moved = np.empty(scores.size)
         source, target = knots[distinct], self.scores[distinct]
         moved_between(np.ascontiguousarray(scores), source, target, moved)
-        low, high = self.bounds
-        _squeeze(moved, np.flatnonzero(moved < target[0]), target[0], low)
-        _squeeze(moved, np.flatnonzero(moved > target[-1]), target[-1], high)
+        beyond = np.flatnonzero(moved < target[0]), np.flatnonzero(moved > target[-1])
+        ends = zip(
+            beyond, target[[0, -1]], self.tails, _lengths(quantiles), self.bounds, strict=True
+        )
+        for rows, knot, wanted, found, bound in ends:
+            moved[rows] = _tail(moved[rows] - knot, wanted, found, bound - knot) + knot
         return moved
 
 
-def _squeeze(scores: Vector, beyond: npt.NDArray[np.intp], knot: float, bound: float) -> None:
-    """Bring scores beyond a knot in place into the room between it and a bound."""
-    room = bound - knot
+def _with_tails(levels: Vector) -> Vector:
+    """Return the levels with those of the tails' medians."""
+    if levels.size == 0:
+        return levels
+    return np.concatenate([[0.5 * levels[0]], levels, [0.5 + 0.5 * levels[-1]]])
+
+
+def _lengths(quantiles: Vector) -> tuple[float, float]:
+    """Return how far the tails' medians are from the outermost knots."""
+    return float(quantiles[1] - quantiles[0]), float(quantiles[-1] - quantiles[-2])
+
+
+def _tail(distances: Vector, wanted: float, found: float, room: float) -> Vector:
+    """Return signed distances from a knot, with a shorter median and within the room."""
+    if 0.0 < wanted < found:
+        distances = distances * (wanted / found)
     if np.isfinite(room) and room != 0.0:
-        scores[beyond] = knot - room * np.expm1(-np.abs((scores[beyond] - knot) / room))
+        return np.asarray(-room * np.expm1(-np.abs(distances / room)))
+    return distances
 
 
 def _levels(n_rows: int) -> Vector:
