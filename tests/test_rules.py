@@ -142,18 +142,49 @@ class TestChecking:
     @pytest.mark.parametrize(
         ("text", "message"),
         [
-            ("s <= 3", "'s' has the type String, which goes only with =, in"),
-            ("a >= 2020-01-01", "'a' has the type Int64"),
-            ("d >= 3", "'d' has the type Date"),
-            ("d >= 2020-02-31", "'d' has the type Date"),
-            ("a <= d", "types Int64 and Date, which cannot be compared"),
-            ("a <= 1e999", "'a' has the type Int64"),
-            ("yes = 7", "'yes' has the type Boolean"),
+            ("s <= 3", "'s' holds text, which goes only with =, in"),
+            ("a >= 2020-01-01", "'a' holds numbers"),
+            ("d >= 3", "'d' holds dates"),
+            ("d >= 2020-02-31", "'d' holds dates"),
+            ("a <= d", "'a' and 'd' hold numbers and dates, which cannot be compared"),
+            ("a <= 1e999", "'a' holds numbers"),
+            ("yes = 7", "'yes' holds true and false"),
         ],
     )
     def test_types_that_do_not_suit(self, text, message):
         with pytest.raises(InputError, match=message):
             check_rules([parse_rule(text, self.frame.columns)], self.frame)
+
+    def test_no_error_shows_the_levels_of_a_type(self):
+        frame = pl.DataFrame({"e": pl.Series(["secret"], dtype=pl.Enum(["secret"])), "n": [1]})
+        for text in ("e <= 3", "e <= n"):
+            with pytest.raises(InputError, match=r"'e' .*hold.* text") as caught:
+                check_rules([parse_rule(text, frame.columns)], frame)
+            assert "secret" not in str(caught.value)
+
+    @pytest.mark.parametrize(
+        ("text", "rows"),
+        [
+            ("day <= moment", [2]),
+            ("moment >= day", [2]),
+            ("moment <= day", [0]),
+            ("day >= moment", [0]),
+            ("day < moment", [1, 2]),
+            ("moment = day", [0, 2]),
+            ("if moment > day then n = 5", [0]),
+        ],
+    )
+    @pytest.mark.parametrize("zone", [None, "America/New_York"])
+    def test_a_date_and_a_datetime_are_compared_by_their_days(self, text, rows, zone):
+        frame = pl.DataFrame(
+            {
+                "day": [dt.date(2020, 1, day) for day in (1, 5, 9)],
+                "moment": [dt.datetime(2020, 1, day, 22, 30) for day in (2, 5, 8)],
+                "n": [1, 2, 3],
+            }
+        ).with_columns(pl.col("moment").dt.replace_time_zone(zone))
+        [violation] = check_rules([parse_rule(text, frame.columns)], frame)
+        assert (violation.count, violation.first_row) == (len(rows), rows[0])
 
     def test_error_for_originals(self):
         rule = parse_rule("a >= 5", self.frame.columns)
@@ -202,6 +233,40 @@ class TestEnforcing:
         released, moved = enforced(frame, "n <= x")
         assert released.rows() == [(4, 4.5), (1, 2.0)]
         assert moved == {"n <= x": 1}
+
+    @pytest.mark.parametrize("zone", [None, "America/New_York"])
+    def test_days_are_exchanged_and_hours_stay(self, zone):
+        frame = pl.DataFrame(
+            {
+                "day": [dt.date(2020, 1, 9), dt.date(2020, 1, 2), None],
+                "moment": [dt.datetime(2020, 1, day, 22, 30) for day in (5, 2, 3)],
+            }
+        ).with_columns(pl.col("moment").dt.replace_time_zone(zone))
+        released, moved = enforced(frame, "day <= moment")
+        clock = released["moment"].dt.replace_time_zone(None).to_list()
+        assert released["day"].to_list() == [dt.date(2020, 1, 5), dt.date(2020, 1, 2), None]
+        assert clock == [dt.datetime(2020, 1, day, 22, 30) for day in (9, 2, 3)]
+        assert moved == {"day <= moment": 2}
+        released, _ = enforced(frame, "moment < day")
+        assert released["moment"].dt.day().to_list() == [5, 1, 3]
+        released, _ = enforced(frame, "day = moment")
+        assert released["day"].dt.day().to_list() == [5, 2, None]
+
+    def test_days_with_bounds_that_forbid_an_exchange(self):
+        frame = pl.DataFrame({"day": [dt.date(2020, 1, 9)], "moment": [dt.datetime(2020, 1, 5, 8)]})
+        released, _ = enforced(frame, "day <= moment", "day >= 2020-01-07")
+        assert released.rows() == [(dt.date(2020, 1, 7), dt.datetime(2020, 1, 9, 8))]
+
+    def test_an_hour_that_clocks_skip(self):
+        moment = pl.Series([dt.datetime(2020, 3, 5, 2, 30)])
+        frame = pl.DataFrame(
+            {
+                "day": [dt.date(2020, 3, 8)],
+                "moment": moment.dt.replace_time_zone("America/New_York"),
+            }
+        )
+        released, _ = enforced(frame, "day = 2020-03-08", "moment = day")
+        assert released["moment"].dt.replace_time_zone(None)[0] == dt.datetime(2020, 3, 8, 3, 30)
 
     def test_strict_order_of_equal_cells(self):
         day = dt.date(2020, 3, 1)

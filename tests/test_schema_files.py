@@ -97,8 +97,19 @@ def test_a_byte_order_mark_is_no_error(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("version = 1\n[columns.age\n", r"schema\.toml, line 2: this is no TOML"),
-        ("version = 1\nkeep = []\nkeep = []", r"line \d: this is no TOML"),
+        ("version = 1\nkeep = []\nkeep = []", r"line \d: the key 'keep' is there twice"),
         ("version = = 1", "line 1: this is no TOML"),
+        (
+            text_of(age='kind = "integer"\nkind = "continuous"'),
+            r"line \d+: the key 'kind' is there twice\. Take one of the two out",
+        ),
+        (
+            text_of(age='kind = "integer"\nstep = 2'),
+            r"\[columns\.age\] Column 'age': 2 of 4 cells are no multiples of the declared step 2 "
+            r"\(first in row 1\)\. Correct them or the step",
+        ),
+        ("version = 1\nkeep = {a = 1, a = 2}", "line 2: the key 'a' is there twice"),
+        ("version = 1\n[recipe]\n[columns.a]\n[columns.a]", "the key 'a' is there twice"),
         (text_of("keep = []"), "version is missing or not 1"),
         (text_of("version = 2"), "version is missing or not 1"),
         (text_of("version = 1\nkep = []"), "No key 'kep'. Did you mean 'keep'?"),

@@ -53,6 +53,10 @@ def test_a_change_needs_a_reason_and_an_owner(tmp_path: Path) -> None:
         ("version = 1\n[person_chance]\nowner = ''", "not empty"),
         ("version = 1\n[[", "this is no TOML"),
         (
+            "version = 1\n[person_chance]\nvalue = 0.1\nvalue = 0.2\n",
+            "line 4: the key 'value' is there twice",
+        ),
+        (
             "version = 1\n[before_look]\nvalue = 0.9\nreason = 'r'\nowner = 'o'",
             "before_look must not be larger than before_stop",
         ),

@@ -175,6 +175,10 @@ def test_the_input_is_never_overwritten(
         (["--mask", "permut"], "Did you mean 'permute'?"),
         (["--scatters", "mcd50", "--method", "icsa"], "Scatters are a pair"),
         (["--scatters", "mcd50,mdc75", "--method", "icsa"], "Did you mean 'mcd75'?"),
+        (["--scatters", "mcd50,mcd50"], "--scatters names 'mcd50' twice. Give two"),
+        (["--sheet", "2"], "--sheet is for workbooks (.xlsx), and {folder}/clinic.csv is none"),
+        (["--redraws", "5"], "--redraws is for a report. Give --report or --public-report too"),
+        (["--decimal", ","], "2 columns are numbers with '.', and none with ','"),
         (["--keep", "wart"], "No column 'wart'. Did you mean 'ward'?"),
         (["--seed", "soon"], "Invalid value for '--seed'"),
         (["--decimal", "x"], "The decimal mark must be '.' or ','"),
@@ -189,7 +193,7 @@ def test_bad_options_are_one_sentence_and_nothing_is_written(
 ) -> None:
     given = [option.replace("{folder}", str(clinic.parent)) for option in options]
     assert run(clinic, *given) == 2
-    assert message in refused(capsys)
+    assert message.replace("{folder}", str(clinic.parent)) in refused(capsys)
     assert files(clinic.parent) == ["clinic.csv"]
 
 

@@ -43,3 +43,47 @@ def test_the_list_of_outliers_is_an_input(table, monkeypatch):
     arguments = ["assess", str(table), str(table), "--outliers", "rows.txt", "--json", "rows.txt"]
     assert run([*arguments, "--force"]) == 2
     assert Path("rows.txt").read_text() == "1\n2\n"
+
+
+@pytest.mark.parametrize("command", ["anonymize", "inspect"])
+@pytest.mark.parametrize(
+    ("option", "value", "what"),
+    [
+        ("--separator", ",", "text files"),
+        ("--decimal", ".", "text files"),
+        ("--encoding", "utf-8", "text files and files of SPSS, Stata and SAS"),
+        ("--sheet", "1", "workbooks"),
+    ],
+)
+def test_options_that_do_nothing_are_refused(table, command, option, value, what, capsys):
+    path = table.with_suffix(".parquet")
+    pl.read_csv(table).write_parquet(path)
+    assert run([command, str(path), option, value]) == 2
+    assert f"{option} is for {what}" in capsys.readouterr().err
+
+
+def test_an_option_must_be_for_one_of_the_files(table, capsys):
+    path = table.with_suffix(".parquet")
+    pl.read_csv(table).write_parquet(path)
+    assert run(["assess", str(path), str(table), "--separator", ",", "--quiet"]) == 0
+    assert run(["assess", str(path), str(path), "--separator", ",", "--quiet"]) == 2
+    assert run(["assess", str(path), str(table), "--sheet", "x", "--quiet"]) == 2
+    assert "--sheet is for workbooks" in capsys.readouterr().err
+
+
+def test_the_sheet_that_was_read_is_named(tmp_path, capsys):
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+    pytest.importorskip("fastexcel")
+    path = tmp_path / "people.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        book.add_worksheet("Info").write_column(0, 0, ["Read me", "This is the cover", "Ask us"])
+        sheet = book.add_worksheet("Data 2020")
+        for row, cells in enumerate(np.random.default_rng(0).normal(size=(60, 3)).round(3)):
+            sheet.write_row(row + 1, 0, cells)
+        sheet.write_row(0, 0, ["a", "b", "c"])
+    assert run(["anonymize", str(path)]) == 2
+    told = capsys.readouterr().err
+    assert "Sheet 'Info' was read. Read another with --sheet: 'Data 2020'." in told
+    assert run(["inspect", str(path)]) == 0
+    assert "sheet 'Info' (not read: 'Data 2020')" in capsys.readouterr().out
+    assert run(["anonymize", str(path), "--sheet", "Data 2020", "--quiet"]) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import replace
 
 import numpy as np
@@ -154,3 +155,50 @@ def test_what_cannot_be_computed_for_every_cell_is_told() -> None:
     assert told[0].endswith("Compute total again from the released columns.")
     assert told[1].endswith("Declare the rule ill <= well in a schema.")
     assert release.relations == ()
+
+
+@pytest.mark.parametrize("rule", ["admitted <= left", "left >= admitted", "admitted < died"])
+def test_a_rule_between_dates_and_datetimes_holds_in_the_release(rule: str) -> None:
+    generator = np.random.default_rng(3)
+    start = np.datetime64("2020-01-01T00:00", "us")
+    admitted = start + generator.integers(0, 700_000, 200) * np.timedelta64(60_000_000, "us")
+    frame = pl.DataFrame(
+        {
+            "weight": generator.normal(70, 9, 200).round(1),
+            "age": generator.integers(18, 90, 200),
+            "admitted": admitted,
+        }
+    ).with_columns(
+        left=pl.col("admitted").dt.date()
+        + pl.Series([dt.timedelta(days=int(d)) for d in generator.integers(0, 5, 200)]),
+        died=pl.col("admitted").dt.date()
+        + pl.Series([dt.timedelta(days=int(d)) for d in generator.integers(1, 9, 200)]),
+    )
+    release = anonymize(frame, schema=schema_of(frame, rule), method="sa", random_state=1)
+    found = release.table.with_columns(pl.col("admitted").dt.date())
+    assert release.table.schema == frame.schema
+    assert release.moved_cells[rule] > 0
+    assert (found["admitted"] <= found["left"]).all() or "left" not in rule
+    assert (found["admitted"] < found["died"]).all() or "died" not in rule
+
+
+def test_orders_that_nothing_keeps_are_told_until_a_rule_keeps_them(frame: pl.DataFrame) -> None:
+    later = (
+        "weight is never above later in the original; not kept. Declare the rule weight <= later."
+    )
+    assert later in anonymize(frame, random_state=1).warnings
+    ruled = anonymize(frame, schema=schema_of(frame, "weight <= later"), random_state=1)
+    assert later not in ruled.warnings
+    assert (ruled.table["weight"] <= ruled.table["later"]).all()
+
+
+def test_a_recomputed_cell_where_none_can_be_is_told() -> None:
+    generator = np.random.default_rng(4)
+    a, b, _ = np.floor(100 * generator.dirichlet([4.0, 4.0, 1.0], 300)).astype(int).T
+    others = pl.DataFrame(generator.normal(size=(300, 3)), schema=["x", "y", "z"])
+    frame = others.with_columns(a=pl.Series(a), b=pl.Series(b), c=pl.Series(100 - a - b))
+    assert frame["c"].min() == 1
+    release = anonymize(frame, random_state=2)
+    below = (release.table["c"] < 1).sum()
+    (told,) = (warning for warning in release.warnings if warning.startswith("c: computed"))
+    assert f"{below} cell(s) came out where none can be" in told

@@ -305,7 +305,9 @@ def test_workbook_types(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> Non
         "column_5": [False, True, False],
         "none": [None, None, None],
     }
-    assert describe_layout(table) == "Excel, sheet 'People', 3 rows, 6 columns"
+    assert describe_layout(table) == (
+        "Excel, sheet 'People' (not read: 'Notes'), 3 rows, 6 columns"
+    )
     assert not caplog.records
 
 

@@ -115,6 +115,15 @@ def test_a_given_decimal_mark_is_used(read: Reader) -> None:
         read("a;b\n1;2\n", decimal="'")
 
 
+def test_a_decimal_mark_that_makes_no_numbers_is_refused(read: Reader) -> None:
+    with pytest.raises(InputError, match=r"1 column is a number with '\.', and none with ','"):
+        read("a;b\n1.25;w\n3.5;w\n", decimal=",")
+    with pytest.raises(InputError, match=r"2 columns are numbers with ',', and none with '\.'"):
+        read("a;b\n1,25;2,5\n3,5;7,1\n", decimal=".")
+    assert read("a;b\n1,25;2.5\n3,5;7.1\n", decimal=",").frame["a"].to_list() == [1.25, 3.5]
+    assert read("a;b\n1;w\n3;w\n", decimal=",").frame["a"].to_list() == [1, 3]
+
+
 @pytest.mark.parametrize(
     ("cells", "dtype", "first"),
     [

@@ -160,6 +160,8 @@ def test_any_table_written_and_read_again_is_the_same(
     assume(not any(name == "*" or (name[0] == "^" and name[-1] == "$") for name in frame.columns))
     assume(not any(name.strip("\ufeff") != name for name in frame.columns))
     assume(not frame.columns[0].lower().startswith("sep="))
+    # Blank rows at the end are left out.
+    assume(frame.width == 1 or any(cell is not None for cell in frame.row(-1)))
     layout = Layout(
         "csv",
         separator=separator,

@@ -6,14 +6,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 import tomlkit
-from tomlkit.exceptions import ParseError
 
 from icsa.errors import InputError, UnknownNameError
 from icsa.files import require_readable
 from icsa.privacy import Policy, Threshold
+from icsa.schema_files.toml_files import read_toml
 
 __all__ = ["policy_text", "read_policy"]
 
@@ -77,7 +76,7 @@ def read_policy(path: str | Path) -> Policy:
     0.1
     """
     require_readable(Path(path), "Check its name, or print one to begin with: icsa policy.")
-    said = _parsed(Path(path))
+    said = read_toml(Path(path), "Compare it with what icsa policy prints.")
     if said.pop("version", None) != _VERSION:
         raise InputError(
             f"{path}: version is missing or not {_VERSION}. Begin with a line version = {_VERSION}."
@@ -94,17 +93,6 @@ def read_policy(path: str | Path) -> Policy:
         if values[low] > values[high]:
             raise InputError(f"{path}: {low} must not be larger than {high}.")
     return policy
-
-
-def _parsed(path: Path) -> dict[str, Any]:
-    try:
-        return tomlkit.parse(path.read_bytes().decode("utf-8-sig")).unwrap()
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not written in UTF-8. Save it as UTF-8.") from None
-    except ParseError as error:
-        raise InputError(
-            f"{path}, line {error.line}: this is no TOML. Compare it with what icsa policy prints."
-        ) from None
 
 
 def _threshold(path: str | Path, name: str, said: object, usual: Threshold) -> Threshold:

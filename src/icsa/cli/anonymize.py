@@ -34,10 +34,13 @@ from icsa.cli.arguments import (
     SchemaFile,
     Separator,
     Sheet,
+    naming_the_sheet,
     read_file,
     require_free,
+    require_of_use,
     schema_of,
 )
+from icsa.errors import InputError
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid
@@ -101,8 +104,11 @@ def anonymize(
     outputs = {"--output": target, "--save-key": save_key}
     reports = {"--report": report, "--public-report": public_report}
     require_free({**outputs, **reports}, (file, schema), force=force)
+    require_of_use([file], separator=separator, decimal=decimal, encoding=encoding, sheet=sheet)
     output_kind(target)
     key, assessed = as_key(seed), any(path is not None for path in reports.values())
+    if redraws and not assessed:
+        raise InputError("--redraws is for a report. Give --report or --public-report too.")
     made = _made(
         partial(read_file, file, separator, decimal, encoding, sheet),
         schema,
@@ -111,7 +117,7 @@ def anonymize(
         {"keep": keep or (), "recipe": recipe},
         {
             "method": method,
-            "scatters": None if scatters is None else scatters.split(","),
+            "scatters": _pair(scatters),
             "mask": mask,
             "raw_units": raw_units,
         },
@@ -140,6 +146,15 @@ def anonymize(
         )
 
 
+def _pair(scatters: str | None) -> list[str] | None:
+    if scatters is None:
+        return None
+    names = [name.strip() for name in scatters.split(",")]
+    if len(names) == 2 and names[0] == names[1]:
+        raise InputError(f"--scatters names {names[0]!r} twice. Give two that differ.")
+    return names
+
+
 def _made(
     read: Callable[[], Table],
     schema: Path | None,
@@ -161,7 +176,8 @@ def _made(
     from icsa.release import plan_of, prepare_release, release_of
     from icsa.tables import unwritten_letters, write_table
 
-    with stages(table.frame.height * table.frame.width, quiet=quiet) as progress:
+    size = table.frame.height * table.frame.width
+    with naming_the_sheet(table), stages(size, quiet=quiet) as progress:
         progress("looking at the columns", 0.0)
         prepared, declared, recipe = prepare_release(
             table, schema=schema_of(schema, table), **choices

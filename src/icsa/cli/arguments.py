@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,10 +26,16 @@ __all__ = [
     "SchemaFile",
     "Separator",
     "Sheet",
+    "naming_the_sheet",
     "read_file",
     "require_free",
+    "require_of_use",
     "schema_of",
 ]
+
+# Formats that have a separator and a decimal mark, and that can be in several encodings.
+_TEXT = ("csv",)
+_ENCODED = ("csv", "sav", "zsav", "dta", "sas7bdat", "xpt")
 
 SchemaFile = Annotated[
     Path | None,
@@ -113,6 +120,58 @@ def read_file(
 
     number = int(sheet) if sheet is not None and sheet.isdecimal() else sheet
     return read_table(path, separator=separator, decimal=decimal, encoding=encoding, sheet=number)
+
+
+def require_of_use(
+    paths: Sequence[Path | None],
+    *,
+    separator: str | None,
+    decimal: str | None,
+    encoding: str | None,
+    sheet: str | None,
+) -> None:
+    """Refuse an option of reading that goes with none of the files.
+
+    Examples
+    --------
+    >>> options = {"separator": None, "decimal": None, "encoding": None, "sheet": "2"}
+    >>> require_of_use([Path("a.csv")], **options)
+    Traceback (most recent call last):
+    icsa.errors.InputError: --sheet is for workbooks (.xlsx), and a.csv is none. Leave it out.
+    """
+    given = {
+        "--separator": (separator, _TEXT, "text files (.csv, .tsv, .txt)"),
+        "--decimal": (decimal, _TEXT, "text files (.csv, .tsv, .txt)"),
+        "--encoding": (encoding, _ENCODED, "text files and files of SPSS, Stata and SAS"),
+        "--sheet": (sheet, ("xlsx",), "workbooks (.xlsx)"),
+    }
+    if all(value is None for value, _, _ in given.values()):
+        return
+    from icsa.tables.suffixes import file_kind
+
+    files = [path for path in paths if path is not None]
+    formats = {file_kind(path).file_format for path in files}
+    for option, (value, suited, what) in given.items():
+        if value is not None and formats.isdisjoint(suited):
+            listed = " and ".join(map(str, dict.fromkeys(files)))
+            none = "is none" if len(set(files)) == 1 else "are none"
+            raise InputError(f"{option} is for {what}, and {listed} {none}. Leave it out.")
+
+
+@contextmanager
+def naming_the_sheet(table: Table) -> Iterator[None]:
+    """Have errors say which sheet was read, where nobody chose one of several."""
+    from icsa.tables.names import listed_names
+
+    try:
+        yield
+    except InputError as error:
+        if others := table.layout.other_sheets:
+            error.add_note(
+                f"Sheet {table.layout.sheet!r} was read. Read another with --sheet: "
+                f"{listed_names(others)}."
+            )
+        raise
 
 
 def schema_of(path: Path | None, table: Table) -> Schema | None:

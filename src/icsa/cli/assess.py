@@ -21,6 +21,7 @@ from icsa.cli.arguments import (
     Sheet,
     read_file,
     require_free,
+    require_of_use,
     schema_of,
 )
 from icsa.cli.assess_options import (
@@ -93,6 +94,13 @@ def assess(
     }
     listed = None if outliers is None or not Path(outliers).is_file() else Path(outliers)
     require_free(outputs, (original, released, against, schema, policy, listed), force=force)
+    require_of_use(
+        [original, released, against],
+        separator=separator,
+        decimal=decimal,
+        encoding=encoding,
+        sheet=sheet,
+    )
     thresholds = None if policy is None else read_policy(policy)
 
     def read(path: Path) -> Table:

@@ -14,8 +14,10 @@ from icsa.cli.arguments import (
     SchemaFile,
     Separator,
     Sheet,
+    naming_the_sheet,
     read_file,
     require_free,
+    require_of_use,
     schema_of,
 )
 
@@ -56,8 +58,10 @@ def inspect(
     from icsa.tables import describe_layout
 
     require_free({"--schema-out": schema_out}, (file,), force=force)
+    require_of_use([file], separator=separator, decimal=decimal, encoding=encoding, sheet=sheet)
     table = read_file(file, separator, decimal, encoding, sheet)
-    given = schema_of(schema, table)
+    with naming_the_sheet(table):
+        given = schema_of(schema, table)
     inspection = inspect_table(table, given, relations=relation_notes(table, given))
     if schema_out is not None:
         _write(inspection, schema_out)

@@ -156,7 +156,12 @@ class Continuous(FittedColumn):
                 f"Column {spec.name!r}: the declared step {spec.step} is no multiple of "
                 f"{float(finest):g}, the finest step that its type holds. Declare another step."
             )
-        return lattice
+        if cls.storage.zero_is_natural:
+            return lattice
+        # Weeks are counted from the day that cells are on, not from the first of 1970, a Thursday.
+        first = Fraction(repr(float(ordered[0])))
+        shifted = Lattice(lattice.step, first % lattice.step)
+        return shifted if np.array_equal(shifted.round(ordered), ordered) else lattice
 
     def numbers(self, cells: pl.Series) -> Vector:
         """Return one number a cell, NaN where missing."""

@@ -9,17 +9,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from itertools import chain
+from math import gcd
 
 import numpy as np
 import polars as pl
 
 from icsa.columns.levels import FEWEST_HOLDERS
+from icsa.inspection.calendars import are_written_dates, bounds_of_part
+from icsa.inspection.identities import has_diagnoses
+from icsa.inspection.kinds import guess_kind
 from icsa.inspection.names import names_grades
+from icsa.inspection.notations import obstacle_in
+from icsa.inspection.outlying import far_rows
 from icsa.inspection.profile import Profile
 from icsa.inspection.sentinels import sentinel_codes, sentinel_words
 from icsa.schema import DISCRETE_KINDS, NUMERIC_KINDS, ColumnSpec
 
-__all__ = ["missing_together", "notes_on"]
+__all__ = [
+    "missing_together",
+    "notes_on",
+    "notes_on_codes",
+    "notes_on_far_dates",
+    "notes_on_far_numbers",
+    "notes_on_notation",
+    "notes_on_written_dates",
+]
 
 _MOSTLY = 0.5
 _NEARLY_ALL = 0.9
@@ -62,11 +76,14 @@ def notes_on(profile: Profile, spec: ColumnSpec) -> tuple[str, ...]:
     >>> notes_on(profile_of(table, "ward"), ColumnSpec(name="ward", kind="category"))
     ('2 of 3 levels are held by fewer than 3 rows',)
     """
+    notation = list(notes_on_notation(profile, spec))
     found: Iterator[str] = chain(
         _kept(spec),
-        _identity(profile, spec),
-        _codes(profile, spec),
-        _far_dates(profile),
+        notation or _identity(profile, spec),
+        notes_on_written_dates(profile, spec),
+        notes_on_codes(profile, spec),
+        notes_on_far_dates(profile.cells),
+        notes_on_far_numbers(profile, spec),
         _rare_levels(profile, spec),
         _unordered_codes(profile, spec),
         _one_value(profile, spec),
@@ -115,19 +132,25 @@ def _kept(spec: ColumnSpec) -> Iterator[str]:
         yield "RELEASED AS IT IS, because the schema says keep: whoever knows a cell finds the row"
 
 
+def notes_on_notation(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
+    """Yield what keeps a column of texts from being one of numbers or dates."""
+    if not profile.is_text or spec.kind in ("binary", "constant") or spec.action == "keep":
+        return
+    obstacle = obstacle_in(profile)
+    if obstacle is not None and not guess_kind(profile).by_name:
+        yield obstacle.note(masked=spec.action == "mask")
+
+
 def _identity(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
     all_different = profile.distinct == profile.present >= _ROWS_TO_BE_UNIQUE
     if spec.kind == "identifier":
-        yield "looks like an id" if all_different else "looks like an id by its name"
-        if profile.distinct < profile.present:
-            yield (
-                "the same id stands in several rows: rows of one person are released as if of "
-                "different people"
-            )
+        yield from _why_an_id(profile, all_different)
     elif spec.kind == "text":
         if profile.distinct > _NEARLY_ALL * profile.present:
             yield "near-unique text: each cell can point at a person"
-        if spec.action == "drop" and not profile.is_nested:
+        if has_diagnoses(profile):
+            yield "codes of diagnoses: shorten them to groups to have them in the release"
+        elif spec.action == "drop" and not profile.is_nested:
             yield "to have it in the release, give it the kind category or identifier"
     elif spec.kind == "integer" and all_different:
         yield "all different: if these numbers are given, not measured, the kind is identifier"
@@ -135,7 +158,34 @@ def _identity(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
         yield "near-unique: if each cell points at a person, the kind is identifier or text"
 
 
-def _codes(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
+def _why_an_id(profile: Profile, all_different: bool) -> Iterator[str]:
+    guess = guess_kind(profile)
+    if all_different:
+        yield "looks like an id"
+    elif guess.by_name:
+        yield "looks like an id by its name"
+    elif guess.kind == "identifier":
+        yield f"looks like an id: {guess.why}"
+    if profile.distinct < profile.present:
+        yield (
+            "the same id stands in several rows: rows of one person are released as if of "
+            "different people"
+        )
+
+
+def notes_on_written_dates(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
+    """Yield that all numbers are dates."""
+    if spec.kind in ("binary", "constant"):
+        return
+    if profile.is_whole and are_written_dates(profile.numbers):
+        yield (
+            "dates written as numbers: no order or calendar is kept; write them as 2020-07-27, or "
+            "drop the column"
+        )
+
+
+def notes_on_codes(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
+    """Yield codes and words that may stand for missing."""
     if spec.kind in ("identifier", "text"):
         return
     codes = sentinel_codes(profile) or sentinel_words(profile)
@@ -144,19 +194,45 @@ def _codes(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
         yield f"{shown} in {rows} rows may stand for missing: if so, missing_codes = [{shown}]"
 
 
-def _far_dates(profile: Profile) -> Iterator[str]:
-    if not isinstance(profile.dtype, pl.Date | pl.Datetime) or not profile.present:
+def notes_on_far_dates(cells: pl.Series) -> Iterator[str]:
+    """Yield dates that stand for none, and those far outside the rest."""
+    if not isinstance(cells.dtype, pl.Date | pl.Datetime) or cells.null_count() == cells.len():
         return
-    days = profile.cells.cast(pl.Date)
+    days = cells.cast(pl.Date)
+    present = cells.len() - cells.null_count()
     for placeholder in _PLACEHOLDERS:
-        rows = int((days == placeholder).sum())
+        stands = days == placeholder
+        rows = int(stands.sum())
         if rows > 1:
             yield f"{placeholder} in {rows} rows is a date that programs write for no date"
+            days = days.set(stands.fill_null(False), None)
+    if days.null_count() == days.len():
+        return
     numbers = days.to_physical().cast(pl.Float64).to_numpy()
     first, third = np.nanquantile(numbers, [0.25, 0.75])
     far = np.abs(numbers - (first + third) / 2) > (_FAR + 0.5) * max(third - first, 1.0)
-    if 0 < far.sum() <= 0.05 * profile.present + 1 and profile.present > _LISTED:
+    if 0 < far.sum() <= 0.05 * present + 1 and present > _LISTED:
         yield f"{far.sum()} dates far outside the rest ({_rows(far)})"
+
+
+def notes_on_far_numbers(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
+    """Yield the rows of numbers extremely far from all others."""
+    if spec.kind not in NUMERIC_KINDS or not profile.dtype.is_numeric():
+        return
+    numbers = profile.cells.cast(pl.Float64).to_numpy()
+    rows = far_rows(numbers)
+    if not rows.size or not np.isfinite(numbers[rows]).all():
+        return
+    codes = list(sentinel_codes(profile))
+    if np.isin(numbers[rows], codes).any():  # which have a note of their own
+        return
+    flags = np.zeros(numbers.size, dtype=np.bool_)
+    flags[rows] = True
+    lies = "1 number lies" if rows.size == 1 else f"{rows.size} numbers lie"
+    yield (
+        f"{lies} extremely far from all others ({_rows(flags)}): a total, a slip of the decimal "
+        "point, or somebody who stands out?"
+    )
 
 
 def _rows(flags: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> str:
@@ -193,22 +269,25 @@ def _one_value(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
 
 
 def _heaping(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
-    """Count multiples of 10 and 5 among whole numbers that reach over several tens."""
+    """Count multiples of 10 and 5 among whole numbers that reach over several tens.
+
+    Of numbers that all are multiples of 5, half are expected to be multiples of 10.
+    """
     numbers = profile.numbers
     wide = profile.present >= _ROWS_FOR_HEAPING and numbers.size >= _VALUES_FOR_HEAPING
     if spec.kind not in NUMERIC_KINDS or not wide or not profile.is_whole:
         return
-    held = profile.held.astype(float) * (numbers != 0.0)  # zero is a matter of its own
-    total = held.sum()
+    if np.abs(numbers).max() >= 2.0**53:
+        return
+    whole = numbers.astype(np.int64)
+    held = profile.held.astype(float) * (whole != 0)  # zero is a matter of its own
+    total, lattice = held.sum(), int(np.gcd.reduce(whole))
     for step in (10, 5):
-        count = held[numbers % step == 0].sum()
-        expected = total / step
-        error = np.sqrt(total * (1 / step) * (1 - 1 / step))
-        if count == total:
-            yield f"every cell is a multiple of {step}"
-            return
-        if count > 1.5 * expected and count - expected > _HEAPED * error:
-            yield f"heaping: {count / total:.0%} are multiples of {step} ({1 / step:.0%} expected)"
+        share = gcd(lattice, step) / step
+        count = held[whole % step == 0].sum()
+        error = np.sqrt(total * share * (1 - share))
+        if count > 1.5 * share * total and count - share * total > _HEAPED * error > 0.0:
+            yield f"heaping: {count / total:.0%} are multiples of {step} ({share:.0%} expected)"
             return
 
 
@@ -240,6 +319,8 @@ def _bounds(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
     declared = [f"{side} bound" for side in ("lower", "upper") if getattr(spec, side) is not None]
     if declared:
         yield f"kept within the schema's {' and '.join(declared)}"
+    elif spec.kind in NUMERIC_KINDS and (part := bounds_of_part(profile)):
+        yield f"a part of a date: declare {part} in a schema, so that no cell leaves them"
     elif (
         spec.kind in NUMERIC_KINDS
         and profile.distinct > _VALUES_FOR_HEAPING

@@ -9,11 +9,21 @@ different, with equal steps or in a range hardly longer than their number.
 3. Dates, dates with times, durations, times of day, by their type: **date**, **datetime**,
    **duration**, **time**.
 4. True or false: **binary**.
-5. **identifier**: the name is that of a number given to a person (id, patient_id, mrn, ssn), even
-   where the same number stands in several rows; or it has a word for a given number (id, record,
-   no) and most cells are different; or it names people, or ways to reach them (surname, email,
-   phone, postal code), and a fifth of the cells are different; or the cells are whole numbers in
-   sequence, or long ones of one length that are all different. Numbers with decimals never are.
+5. **identifier**, from the first of these that fits; numbers with decimals never are.
+   a. The name is that of a number given to a person (id, patient_id, mrn, ssn, Patientennummer),
+      even where the same number stands in several rows.
+   b. Codes of ICD-10 of which not nearly all are different are none; rules 9b and 9c are for them.
+   c. Four fifths of the texts look like e-mail addresses or telephone numbers, however often each
+      is there. Plain numbers are telephone numbers only where the name says so.
+   d. Three or more texts under a name for people's names (surname, gp_name, Vorname, apellido),
+      nine or more under one for addresses or telephones; whole numbers where a fifth are different.
+   e. The name has a word for given numbers (id, record, no), and most cells are different.
+   f. The name says postal codes, and there are nine or more.
+   g. The name ends, or begins, with a word for given numbers (family_id, household_no, kvnr), or
+      is that of a family, household or case, and there are 20 or more different whole numbers or
+      codes, however often each is there. What begins with "number of" is not, nor are small
+      numbers crowded at some values, as counts are, nor up to 30 codes of groups (site_id).
+   h. Whole numbers in sequence, or long ones of one length that are all different.
 6. Two different values: **binary**.
 7. A file that says ordinal, at most 30 levels; a type with ordered levels: **ordinal**.
 8. Value labels for every value and a file that does not say scale or ordinal: **category**.
@@ -45,14 +55,8 @@ import numpy as np
 import polars as pl
 
 from icsa.columns.levels import FEWEST_HOLDERS
-from icsa.inspection.names import (
-    is_postal,
-    names_contact,
-    names_grades,
-    names_groups,
-    names_number,
-    names_person_number,
-)
+from icsa.inspection.identities import are_codes, identity_of
+from icsa.inspection.names import names_grades, names_groups
 from icsa.inspection.profile import Profile
 from icsa.schema import Action, Kind
 
@@ -64,10 +68,6 @@ _MOST_LEVELS = 30
 _MOST_LEVELS_OF_TYPES = 256
 _NEARLY_ALL = 0.9
 _ROWS_TO_BE_UNIQUE = 20
-_ROWS_OF_A_SEQUENCE = 10
-_SPARSEST_SEQUENCE = 1.2
-_DIGITS_OF_GIVEN_NUMBERS = 7
-_LONGEST_CODE = 40
 _SHARE_OF_ZEROS = 0.4
 _OTHERS_THAN_ZERO = 4
 
@@ -93,11 +93,15 @@ _TEMPORAL: tuple[tuple[type[pl.DataType], Kind, str], ...] = (
 
 @dataclass(frozen=True, repr=False)
 class Guess:
-    """A kind, why, and for ordinal columns the levels in order where they may be shown."""
+    """A kind, why, and for ordinal columns the levels in order where they may be shown.
+
+    Identifiers are known by their cells or by the column's name.
+    """
 
     kind: Kind
     why: str
     levels: tuple[Any, ...] = ()
+    by_name: bool = False
 
     def __repr__(self) -> str:
         """Show no levels."""
@@ -137,7 +141,8 @@ def guess_kind(profile: Profile) -> Guess:
             return Guess(kind, words)
     if isinstance(profile.dtype, pl.Boolean):
         return Guess("binary", "true or false")
-    found = _identifier(profile)
+    named = identity_of(profile)
+    found = None if named is None else Guess("identifier", named.why, by_name=named.by_name)
     if found is None and profile.distinct == 2:
         return Guess("binary", "two different values")
     return (
@@ -145,38 +150,6 @@ def guess_kind(profile: Profile) -> Guess:
         or _declared(profile)
         or (_of_text(profile) if profile.is_text else _of_numbers(profile))
     )
-
-
-def _identifier(profile: Profile) -> Guess | None:
-    if not (profile.is_text or profile.is_whole):
-        return None
-    share = profile.distinct / profile.present
-    if names_person_number(profile.name) and (profile.distinct > 2 or share == 1.0):
-        return Guess("identifier", "its name is that of a number given to people")
-    if names_number(profile.name) and share > 0.5 and profile.present >= _ROWS_OF_A_SEQUENCE:
-        return Guess("identifier", "its name has a word for given numbers, and most are different")
-    if names_contact(profile.name) and share > 0.2 and profile.distinct > _FEW_VALUES:
-        return Guess("identifier", "its name is that of people's names or ways to reach them")
-    if is_postal(profile.name) and profile.distinct > _FEW_VALUES:
-        return Guess("identifier", "its name is that of postal codes")
-    if profile.is_whole and share == 1.0 and profile.present >= _ROWS_OF_A_SEQUENCE:
-        return _given_number(np.sort(profile.numbers))
-    return None
-
-
-def _given_number(numbers: np.ndarray[Any, np.dtype[np.float64]]) -> Guess | None:
-    """Return an identifier where sorted whole numbers, all different, are given, not measured."""
-    if numbers.size < _ROWS_OF_A_SEQUENCE:
-        return None
-    steps = np.diff(numbers)
-    length = numbers[-1] - numbers[0] + 1.0
-    if (steps == steps[0]).all() or length <= _SPARSEST_SEQUENCE * numbers.size:
-        return Guess("identifier", "whole numbers in sequence, another one in every row")
-    digits = np.floor(np.log10(np.maximum(np.abs(numbers), 1.0))) + 1
-    many = digits[0] >= _DIGITS_OF_GIVEN_NUMBERS and (digits == digits[0]).all()
-    if many and numbers.size >= _ROWS_TO_BE_UNIQUE:
-        return Guess("identifier", "long whole numbers of one length, another one in every row")
-    return None
 
 
 def _declared(profile: Profile) -> Guess | None:
@@ -197,7 +170,7 @@ def _declared(profile: Profile) -> Guess | None:
 def _of_text(profile: Profile) -> Guess:
     share = profile.distinct / profile.present
     if share > _NEARLY_ALL and profile.present >= _ROWS_TO_BE_UNIQUE:
-        if _are_codes(profile.values.cast(pl.String)):
+        if are_codes(profile.values.cast(pl.String)):
             return Guess("identifier", "a short code of its own in nearly every row")
         return Guess("text", "nearly every row has a text of its own")
     rows_a_level = 2 if profile.distinct <= _FEW_VALUES else _ROWS_A_VALUE
@@ -231,15 +204,6 @@ def _of_numbers(profile: Profile) -> Guess:
     if profile.is_whole:
         return Guess("integer", "whole numbers")
     return Guess("continuous", "numbers with decimals")
-
-
-def _are_codes(texts: pl.Series) -> bool:
-    """Return whether different texts are codes: short, without blanks, mostly with a digit."""
-    longest = texts.str.len_chars().max()
-    blanks = texts.str.contains(r"\s").any()
-    digits = texts.str.contains(r"\d|@").mean()
-    short = isinstance(longest, int) and longest <= _LONGEST_CODE
-    return short and not blanks and isinstance(digits, float) and digits > 0.5
 
 
 def _scale(profile: Profile) -> tuple[str, ...]:

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from functools import lru_cache
+from itertools import pairwise
+
+from icsa.inspection import vocabulary as known
 
 __all__ = [
     "is_postal",
+    "names_address",
     "names_contact",
+    "names_counts",
+    "names_diagnosis",
+    "names_given_number",
     "names_grades",
     "names_groups",
+    "names_id",
+    "names_long_number",
     "names_number",
     "names_person_number",
+    "names_phone",
+    "person_name_in",
     "words_of",
 ]
 
@@ -19,29 +32,20 @@ def _words(listed: str) -> frozenset[str]:
     return frozenset(listed.split())
 
 
-_PEOPLE = _words(
-    "case child client customer employee individual member mother pat patient participant person "
-    "proband pupil record respondent row sample student subj subject user usubj"
-)
 _PERSON_NUMBERS = _words(
     "bsn guid medicalrecordnumber mrn nhsnumber pid ssn socialsecuritynumber uid uuid"
 )
 _NUMBERS = _words("code id identifier idx index key no nr num number record seq")
-_CONTACTS = _words(
-    "address email fax firstname forename fullname iban initials lastname mail mobile name "
-    "passport phone phonenumber street surname telephone"
-)
-_POSTAL = _words("postal postalcode postcode zip zipcode")
-_GROUPS = _words(
-    "arm cause center centre clinic country department diagnosis ethnic ethnicity group "
-    "hospital language marital nationality occupation profession race region religion site status "
-    "treatment type ward"
-)
 _GRADES = _words(
     "asa degree dose education extent grade level likert nyha order performance quality rank "
     "rating satisfaction scale score severity stage tgrade visit year"
 )
-_BOUNDARY = re.compile(r"[^0-9a-zA-Z\u00c0-\uffff]+|(?<=[a-z])(?=[A-Z])")
+_DIAGNOSES = _words("diag diagnose diagnoses diagnosis diagnosi diagnostic dx icd icd10")
+_PERSON_ENDINGS = ("id", "identifier", "nr", "number", "no", "key", "nummer", "numero")
+_STRONG = _words("id ident identifier kennung nummer")
+_BOUNDARY = re.compile(r"[^0-9a-zA-Z\u00c0-\uffff]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# Letters that have no accent to take off.
+_LETTERS = str.maketrans({"ß": "ss", "ø": "o", "æ": "ae", "ð": "d", "þ": "th", "ł": "l"})
 
 
 def words_of(name: str) -> tuple[str, ...]:
@@ -67,9 +71,11 @@ def names_person_number(name: str) -> bool:
     joined = "".join(words)
     if joined in _PERSON_NUMBERS or _PERSON_NUMBERS & set(words):
         return True
-    for ending in ("id", "identifier", "nr", "number", "no", "key"):
+    for ending in _PERSON_ENDINGS:
         before = joined.removesuffix(ending)
-        if before != joined and (before in _PEOPLE or (not before and ending.startswith("id"))):
+        if before != joined and (
+            before in known.PEOPLE or (not before and ending.startswith("id"))
+        ):
             return True
     return False
 
@@ -82,7 +88,120 @@ def names_number(name: str) -> bool:
     >>> [names_number(name) for name in ("site_id", "record", "sample_no", "age")]
     [True, True, True, False]
     """
-    return bool(_NUMBERS & set(words_of(name)))
+    return bool(_NUMBERS & set(words_of(name))) and not names_counts(name)
+
+
+def names_counts(name: str) -> bool:
+    """Return whether a name begins with a word for "number of".
+
+    Examples
+    --------
+    >>> [names_counts(name) for name in ("no_children", "number of visits", "n", "id_number")]
+    [True, True, False, False]
+    """
+    words = _plain_words(name)
+    if len(words) < 2 or words[0] not in known.COUNTS:
+        return False
+    return words[1] not in known.PEOPLE | known.HOUSEHOLDS | known.RECORDS
+
+
+def names_id(name: str) -> bool:
+    """Return whether a name says id, or number as one word with what it is given to.
+
+    Examples
+    --------
+    >>> [names_id(name) for name in ("family_id", "Fallnummer", "hhid", "family_no", "candid")]
+    [True, True, True, False, False]
+    """
+    words = _plain_words(name)
+    if len(words) > 1 and _STRONG & {words[0], words[-1]}:
+        return True
+    givers = known.PEOPLE | known.HOUSEHOLDS
+    return any(
+        (word.endswith(known.GIVEN_ENDINGS) and word not in known.GIVEN_ENDINGS)
+        or (word.endswith("nr") and len(word) > len("inr"))
+        or (word.endswith("id") and word.removesuffix("id") in givers)
+        for word in words
+    )
+
+
+def names_long_number(name: str) -> bool:
+    """Return whether a name has the short name of a register's number, such as CPR.
+
+    Examples
+    --------
+    >>> names_long_number("cpr"), names_long_number("crp")
+    (True, False)
+    """
+    return bool(known.LONG_NUMBERS & _candidates(name))
+
+
+def names_given_number(name: str) -> bool:
+    """Return whether a name is that of numbers given to people, families or cases.
+
+    Numbers of what is counted are not.
+
+    Examples
+    --------
+    >>> [names_given_number(name) for name in ("household_no", "case", "kvnr", "nr_nodes")]
+    [True, True, True, False]
+    """
+    words = _plain_words(name)
+    if not words or names_counts(name):
+        return False
+    if names_id(name) or (len(words) > 1 and words[-1] in known.GIVEN_WORDS):
+        return True
+    whole = "".join(words)
+    begins = len(words) > 1 and words[0] in known.GIVEN_WORDS
+    return begins or whole in known.PEOPLE | known.HOUSEHOLDS | known.RECORDS
+
+
+def person_name_in(name: str) -> bool:
+    """Return whether a column's name is that of people's names, in many languages.
+
+    Examples
+    --------
+    >>> [person_name_in(name) for name in ("gp_name", "Vorname", "prénom", "drug_name", "rename")]
+    [True, True, True, False, False]
+    """
+    words, found = set(_plain_words(name)), _candidates(name)
+    if known.ATTRIBUTES & words:
+        return False
+    if known.PERSON_NAMES & found or any(w.endswith(known.PERSON_NAME_ENDINGS) for w in found):
+        return True
+    return bool(known.NAMES & words) and not known.THINGS & words
+
+
+def names_phone(name: str) -> bool:
+    """Return whether a name is that of telephone numbers, in many languages.
+
+    Examples
+    --------
+    >>> [names_phone(name) for name in ("Tel.", "handynummer", "puhelin", "phone_type", "cell")]
+    [True, True, True, False, False]
+    """
+    found = _candidates(name)
+    if known.ATTRIBUTES & set(_plain_words(name)):
+        return False
+    return bool(known.PHONES & found) or any(
+        part in word for word in found for part in known.PHONE_PARTS
+    )
+
+
+def names_address(name: str) -> bool:
+    """Return whether a name is that of addresses, of places or of e-mail.
+
+    Examples
+    --------
+    >>> [names_address(name) for name in ("e-mail", "Straße", "Wohnadresse", "given via")]
+    [True, True, True, False]
+    """
+    found, words = _candidates(name), _plain_words(name)
+    if known.ATTRIBUTES & set(words):
+        return False
+    if words == ("via",) or (known.MAILS | known.ADDRESSES - {"via"}) & found:
+        return True
+    return any(word.endswith(known.ADDRESS_PARTS) for word in found)
 
 
 def names_contact(name: str) -> bool:
@@ -93,8 +212,23 @@ def names_contact(name: str) -> bool:
     >>> [names_contact(name) for name in ("e-mail", "last_name", "phone", "amount")]
     [True, True, True, False]
     """
-    words = words_of(name)
-    return bool(_CONTACTS & set(words)) or "".join(words) in _CONTACTS
+    return (
+        person_name_in(name)
+        or names_phone(name)
+        or names_address(name)
+        or bool(known.OTHER_CONTACTS & _candidates(name))
+    )
+
+
+def names_diagnosis(name: str) -> bool:
+    """Return whether a name is that of diagnoses.
+
+    Examples
+    --------
+    >>> names_diagnosis("main_icd"), names_diagnosis("medical")
+    (True, False)
+    """
+    return bool(_DIAGNOSES & set(words_of(name)))
 
 
 def is_postal(name: str) -> bool:
@@ -105,8 +239,7 @@ def is_postal(name: str) -> bool:
     >>> is_postal("ZIP code"), is_postal("clip")
     (True, False)
     """
-    words = words_of(name)
-    return bool(_POSTAL & set(words)) or "".join(words) in _POSTAL
+    return bool(known.POSTAL & _candidates(name))
 
 
 def names_groups(name: str) -> bool:
@@ -117,7 +250,7 @@ def names_groups(name: str) -> bool:
     >>> names_groups("race"), names_groups("grade")
     (True, False)
     """
-    return bool(_GROUPS & set(words_of(name)))
+    return bool(known.GROUPS & set(words_of(name)))
 
 
 def names_grades(name: str) -> bool:
@@ -129,3 +262,19 @@ def names_grades(name: str) -> bool:
     (True, False)
     """
     return bool(_GRADES & set(words_of(name)))
+
+
+@lru_cache(maxsize=1024)
+def _plain_words(name: str) -> tuple[str, ...]:
+    """Return the words without accents, and without digits at their ends."""
+    apart = unicodedata.normalize("NFKD", " ".join(words_of(name)).translate(_LETTERS))
+    plain = "".join(sign for sign in apart if not unicodedata.combining(sign))
+    return tuple(word for word in (w.rstrip("0123456789") for w in plain.split()) if word)
+
+
+@lru_cache(maxsize=1024)
+def _candidates(name: str) -> frozenset[str]:
+    """Return the words, neighbours as one word, and the whole name as one word."""
+    words = _plain_words(name)
+    joined = (first + second for first, second in pairwise(words))
+    return frozenset((*words, *joined, "".join(words)))

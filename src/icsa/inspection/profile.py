@@ -14,7 +14,7 @@ from icsa.matrices import Vector
 from icsa.schema import ColumnSpec
 from icsa.tables.table import Table, Variable
 
-__all__ = ["Counts", "Profile", "profile_of", "telling_profile"]
+__all__ = ["Counts", "Profile", "cells_there", "profile_of", "telling_profile"]
 
 Counts = npt.NDArray[np.int64]
 
@@ -139,12 +139,7 @@ def profile_of(table: Table, name: str, spec: ColumnSpec | None = None) -> Profi
     >>> profile_of(table, "age", spec)
     <Profile of 5 cells, 2 missing, 2 distinct>
     """
-    variable = table.variable(name)
-    declared = spec.missing_codes if spec is not None else ()
-    coded = ColumnSpec(
-        name=name, kind="constant", missing_codes=(*variable.missing_codes, *declared)
-    )
-    cells = without_codes(table.frame[name], coded)
+    variable, cells = table.variable(name), cells_there(table, name, spec)
     if isinstance(cells.dtype, _NESTED):
         there = cells.drop_nulls()
         return Profile(name, variable, cells, there, np.ones(there.len(), dtype=np.int64))
@@ -155,6 +150,22 @@ def profile_of(table: Table, name: str, spec: ColumnSpec | None = None) -> Profi
     counted = there.alias("value").value_counts(name="held")
     held = counted["held"].cast(pl.Int64).to_numpy()
     return Profile(name, variable, cells, counted["value"], held)
+
+
+def cells_there(table: Table, name: str, spec: ColumnSpec | None = None) -> pl.Series:
+    """Return a column with null for the missing codes of its file and its declaration.
+
+    Examples
+    --------
+    >>> spec = ColumnSpec(name="age", kind="integer", missing_codes=(999,))
+    >>> cells_there(Table(pl.DataFrame({"age": [41, 999]})), "age", spec).to_list()
+    [41, None]
+    """
+    declared = spec.missing_codes if spec is not None else ()
+    codes = (*table.variable(name).missing_codes, *declared)
+    return without_codes(
+        table.frame[name], ColumnSpec(name=name, kind="constant", missing_codes=codes)
+    )
 
 
 def telling_profile(table: Table, name: str) -> Profile:

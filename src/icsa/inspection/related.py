@@ -56,6 +56,7 @@ def relation_notes(table: Table, schema: Schema | None = None) -> Mapping[str, t
     _add(notes, ((relation.target, relation) for relation in found.relations), "; kept so")
     _add(notes, ((gap.other, gap) for gap in found.gaps), "; kept so")
     _add(notes, ((_follower(one), one) for one in found.unkept), "; not kept")
+    _add(notes, ((order.second, order) for order in found.orders), "; not kept without a rule")
     _add(notes, ((product.target, product) for product in found.products), "; not kept")
     return notes
 

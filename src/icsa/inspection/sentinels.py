@@ -10,7 +10,7 @@ import polars as pl
 from icsa.inspection.profile import Profile
 from icsa.matrices import Vector
 
-__all__ = ["sentinel_codes", "sentinel_words"]
+__all__ = ["may_have_codes", "sentinel_codes", "sentinel_words"]
 
 _NEGATIVE = (-1, -2, -3, -7, -8, -9, -77, -88, -97, -98, -99, -777, -888, -997, -998, -999, -9999)
 _ONE_DIGIT = (7, 8, 9)
@@ -59,6 +59,19 @@ def sentinel_codes(profile: Profile) -> Mapping[float, int]:
     held = dict(zip(numbers.tolist(), profile.held.tolist(), strict=True))
     found = {**_negative_codes(held), **_positive_codes(held)}
     return {code: rows for code, rows in found.items() if rows >= _TWICE}
+
+
+def may_have_codes(cells: pl.Series) -> bool:
+    """Return whether numbers could hold a code that stands apart, after a quick look.
+
+    Codes below zero are the smallest numbers of a column, others the largest.
+
+    Examples
+    --------
+    >>> may_have_codes(pl.Series([41, 52, 999])), may_have_codes(pl.Series([41, 52, 53]))
+    (True, False)
+    """
+    return cells.min() in _NEGATIVE or cells.max() in _CODES
 
 
 def sentinel_words(profile: Profile) -> Mapping[str, int]:

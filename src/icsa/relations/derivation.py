@@ -178,7 +178,9 @@ def _found_among(
             *(relation for relation in linear if relation.columns not in columns),
             *(gap for gap in gaps if gap.covered < 1.0),
         ),
-        find_unkept_orders(quantities, kinds, gaps, [*columns, frozenset(targets)]),
+        find_unkept_orders(
+            quantities, kinds, gaps, [*(found.columns for found in linear), frozenset(targets)]
+        ),
     )
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from icsa.columns.base import Column
+from icsa.columns.continuous import Continuous
 from icsa.columns.levels import FEWEST_HOLDERS
 from icsa.inspection import type_in_words
 from icsa.matrices import Vector
@@ -114,6 +116,11 @@ def warnings_of(
             f"{found.describe()}; not kept, because one of these columns is missing in rows in "
             f"which another is not. {_how_to_have(found)}"
         )
+    yield from _beyond_natural_bounds(plan, numbers)
+    for order in plan.derivation.orders:
+        if not any(order.first in rule and order.second in rule for rule in schema.rules):
+            rule = f"{order.first} <= {order.second}"
+            yield f"{order.describe()} in the original; not kept. Declare the rule {rule}."
     for product in plan.derivation.products:
         yield f"{product.describe()}; not kept. Compute it again from the released columns."
 
@@ -125,6 +132,22 @@ def _how_to_have(found: LinearRelation | Gap) -> str:
     if found.ordered:
         return f"Declare the rule {found.bases[0]} <= {found.other} in a schema."
     return "Drop one of them, if that matters."
+
+
+def _beyond_natural_bounds(plan: Plan, numbers: Mapping[str, Vector]) -> Iterator[str]:
+    """Yield a warning for each column that was computed to where none of its cells can be."""
+    for name in (relation.target for relation in plan.derivation.relations):
+        column = plan.columns[name]
+        part: Any = getattr(column, "part", column)
+        if not isinstance(part, Continuous):
+            continue
+        with np.errstate(invalid="ignore"):
+            beyond = int(np.sum((numbers[name] < part.lower) | (numbers[name] > part.upper)))
+        if beyond:
+            yield (
+                f"{name}: computed from other columns, {beyond} cell(s) came out where none can "
+                "be, such as below 0. Declare its bounds in a schema: they come first then."
+            )
 
 
 def _rare_levels(plan: Plan) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Unpack
 
@@ -18,6 +19,7 @@ from icsa.matrices import Vector
 from icsa.memory import give_back_memory
 from icsa.randomness import Key, as_key
 from icsa.release.accounts import changes_of, warnings_of
+from icsa.release.arguments import given_names, given_schema
 from icsa.release.derivation import step_of
 from icsa.release.extents import extent_of
 from icsa.release.methods import MethodOptions
@@ -37,8 +39,8 @@ __all__ = ["anonymize", "plan_of", "plan_release", "prepare_release", "release_o
 def anonymize(
     table: Any,
     *,
-    schema: Schema | None = None,
-    keep: Sequence[str] = (),
+    schema: Schema | str | Path | None = None,
+    keep: Sequence[str] | str = (),
     recipe: str = "mixed",
     method: str = "icsa",
     scatters: Sequence[str] | None = None,
@@ -58,10 +60,11 @@ def anonymize(
     ----------
     table : pandas, polars or pyarrow table, or icsa.tables.Table
         One row a person; not changed. A pandas index is not released.
-    schema : Schema, optional
-        What each column is; by default guessed, see `icsa.inspection.guess_schema`.
-    keep : sequence of str
-        Columns to release as they are. Nothing else passes unmasked.
+    schema : Schema, str or Path, optional
+        What each column is, or the name of a TOML file that says it; by default guessed, see
+        `icsa.inspection.guess_schema`.
+    keep : sequence of str, or str
+        Columns, or one column, to release as they are. Nothing else passes unmasked.
     recipe : str
         "mixed", "topcode" or "paper"; see `icsa.release.RECIPES`.
     method : "icsa" or "sa"
@@ -102,7 +105,9 @@ def anonymize(
     told("looking at the columns", 0.0)
     source = table if isinstance(table, Table) else from_frame(table)
     key = as_key(random_state)
-    prepared, declared, chosen = prepare_release(source, schema=schema, keep=keep, recipe=recipe)
+    prepared, declared, chosen = prepare_release(
+        source, schema=given_schema(schema, source), keep=given_names(keep), recipe=recipe
+    )
     plan = plan_of(
         prepared,
         declared,

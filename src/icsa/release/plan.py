@@ -211,7 +211,12 @@ def make_plan(
         spread=spread,
         coordinates=found.coordinates,
         wanted=wanted,
-        notes=(*broken, *found.notes, *_notes(found.coordinates, encoding, method.mask, n_rows)),
+        notes=(
+            *prepared.notes,
+            *broken,
+            *found.notes,
+            *_notes(found.coordinates, encoding, method.mask, n_rows),
+        ),
     )
 
 

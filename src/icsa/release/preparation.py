@@ -10,6 +10,7 @@ import polars as pl
 from icsa.columns import fit_column
 from icsa.columns.base import Column
 from icsa.errors import InputError
+from icsa.inspection.cautions import cautions_on
 from icsa.matrices import Vector
 from icsa.release.extents import Extent, extent_of
 from icsa.release.recipes import Recipe
@@ -34,12 +35,15 @@ class Prepared:
     spare : Table
         The table without the cells of these columns, but for those that say why they are missing:
         all that a release still needs. A long table takes less room without them.
+    notes : tuple of str
+        What to look at in the original's cells.
     """
 
     columns: Mapping[str, Column]
     numbers: dict[str, Vector]
     extents: Mapping[str, Extent]
     spare: Table
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """Show sizes only."""
@@ -66,6 +70,7 @@ def prepare(table: Table, schema: Schema, recipe: Recipe) -> Prepared:
         numbers={name: numbers for name, (_, numbers, _) in found.items()},
         extents=extents,
         spare=_without_cells(table, [n for n in found if not has_reasons(table, extents, n)]),
+        notes=cautions_on(table, schema),
     )
 
 

@@ -45,8 +45,12 @@ class Recipe:
         """Refuse choices that do not exist."""
         if self.scale not in ("linear", "power", "quantile"):
             raise UnknownNameError("scale", str(self.scale), ("linear", "power", "quantile"))
-        if not isinstance(self.calibration_rounds, int) or not 0 <= self.calibration_rounds <= 100:
+        rounds = self.calibration_rounds
+        if isinstance(rounds, bool) or not isinstance(rounds, int) or not 0 <= rounds <= 100:
             raise InputError("calibration_rounds must be a whole number from 0 to 100.")
+        for choice in ("keep_quantiles", "find_relations", "split_zeros"):
+            if not isinstance(getattr(self, choice), bool):
+                raise InputError(f"{choice} must be true or false (True or False in Python).")
 
 
 RECIPES: Mapping[str, Recipe] = {

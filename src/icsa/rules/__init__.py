@@ -10,7 +10,8 @@
     if smoker = "yes" then packs >= 1
 
 Names of columns with spaces or other signs stand in backticks, or in double quotes; behind = and in
-double quotes hold text. A comparison holds where a cell is missing; a test does not.
+double quotes hold text. A comparison holds where a cell is missing; a test does not. A date and a
+date with a time are compared by their days.
 """
 
 from __future__ import annotations

@@ -11,11 +11,19 @@ from typing import Any
 import polars as pl
 
 from icsa.errors import InputError
+from icsa.rules.days import are_compared_by_day, days_of
 from icsa.rules.grammar import Claim, Rule, Word
 
 __all__ = ["Violation", "broken", "check_rules", "is_text", "literal", "require_rules"]
 
 _ORDERED = ("<=", "<", ">=", ">")
+_WORDS: dict[type[pl.DataType], str] = {
+    pl.Boolean: "true and false",
+    pl.Date: "dates",
+    pl.Datetime: "dates with a time",
+    pl.Duration: "durations",
+    pl.Time: "times of day",
+}
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -106,6 +114,8 @@ def _holds(claim: Claim, frame: pl.DataFrame, rule: Rule, *, absent: bool) -> pl
     else:
         _require_alike(rule, frame, claim)
         right = _comparable(frame[claim.other])
+        if are_compared_by_day(cells.dtype, right.dtype):
+            cells, right = days_of(cells), days_of(right)
     return _compare(cells, claim.operator, right).fill_null(absent)
 
 
@@ -145,11 +155,24 @@ def _require_alike(rule: Rule, frame: pl.DataFrame, claim: Claim) -> None:
     left, right = frame[claim.column].dtype, frame[claim.other].dtype
     if (left.is_numeric() and right.is_numeric()) or (is_text(left) and is_text(right)):
         return
-    if left != right:
-        raise InputError(
-            f"Rule {rule.text!r}: columns {claim.column!r} and {claim.other!r} have the types "
-            f"{left} and {right}, which cannot be compared. Convert one of them."
-        )
+    if left == right or are_compared_by_day(left, right):
+        return
+    told = f"{_held(left)} and {_held(right)}"
+    if _held(left) == _held(right):
+        told = f"{_held(left)} with other time zones or units"
+    raise InputError(
+        f"Rule {rule.text!r}: columns {claim.column!r} and {claim.other!r} hold {told}, which "
+        "cannot be compared. Convert one of them."
+    )
+
+
+def _held(dtype: pl.DataType) -> str:
+    """Return what cells of a type are in words; parameters of a type can be values of cells."""
+    if is_text(dtype):
+        return "text"
+    if dtype.is_numeric():
+        return "numbers"
+    return _WORDS.get(type(dtype), type(dtype).__name__)
 
 
 def _as_series(rule: Rule, column: str, frame: pl.DataFrame, word: Word) -> pl.Series:
@@ -206,6 +229,6 @@ def _number(text: str) -> int | float:
 
 def _unsuited(rule: Rule, column: str, dtype: pl.DataType, what: str) -> InputError:
     return InputError(
-        f"Rule {rule.text!r}: column {column!r} has the type {dtype}, which goes only with {what}. "
+        f"Rule {rule.text!r}: column {column!r} holds {_held(dtype)}, which goes only with {what}. "
         "Change the rule, or the column's type."
     )

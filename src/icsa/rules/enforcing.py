@@ -14,6 +14,7 @@ import polars as pl
 
 from icsa.errors import InputError
 from icsa.rules.checking import broken, check_rules, is_text, literal
+from icsa.rules.days import are_compared_by_day, days_in_step, days_of, moved_to
 from icsa.rules.grammar import Claim, Rule
 
 __all__ = ["enforce_rules"]
@@ -35,7 +36,8 @@ def enforce_rules(
     - A bound: the cell moves to the nearest value of its lattice that keeps it.
     - x <= y: the two cells are exchanged, which keeps both columns' values; where their types
       differ, or other rules undo that, x is lowered to y, and if that fails too y is raised to x.
-      x < y with equal cells: x moves down by one step.
+      x < y with equal cells: x moves down by one step. Of a date and a date with a time the days
+      are exchanged or moved; the time stays.
     - Allowed values: the nearest; of texts the one that the column has most often.
     - missing: the cell is emptied. present: it gets the middle one of the column's values.
     - if ... then: only what follows `then` is mended, in the rows that satisfy the test.
@@ -117,6 +119,11 @@ def _mended(
     """Return the columns that keep the rule, changed in the given rows alone."""
     claim = rule.then
     cells = frame[claim.column]
+    if claim.other is not None and are_compared_by_day(cells.dtype, frame[claim.other].dtype):
+        pair = frame.select(claim.column, claim.other)
+        apart = {c.name: days_in_step(c.dtype, steps.get(c.name)) for c in pair}
+        found = _mended(rule, pl.DataFrame([days_of(c) for c in pair]), rows, apart, sweep)
+        return {name: moved_to(frame[name], days) for name, days in found.items()}
     if claim.operator == "missing":
         return {claim.column: _replaced(cells, rows, None)}
     if claim.operator == "present":

@@ -7,10 +7,13 @@ from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from icsa.columns.lattice import lattice_of
 from icsa.columns.levels import find_levels
 from icsa.columns.reading import reject, without_codes
+from icsa.columns.registry import storage_of
 from icsa.errors import InputError
 from icsa.schema import (
     ACTIONS,
@@ -24,7 +27,7 @@ from icsa.schema import (
 )
 from icsa.tables.table import Table
 
-__all__ = ["check_column", "declared_value"]
+__all__ = ["check_column", "check_step", "declared_value"]
 
 _TYPES: Mapping[Kind, type[pl.DataType]] = {
     "date": pl.Date,
@@ -112,8 +115,41 @@ def check_column(where: str, spec: ColumnSpec, table: Table) -> None:
         cells = without_codes(table.frame[spec.name], coded)
         _check_bounds(spec, cells)
         _check_levels(coded, cells)
+        check_step(coded, table.frame[spec.name])
     except InputError as error:
         raise InputError(f"{where} {error}") from error
+
+
+def check_step(spec: ColumnSpec, cells: pl.Series) -> None:
+    """Raise an `InputError` where some cells are no multiples of the step that is declared.
+
+    Dates, datetimes and times of day have no natural zero: they must be multiples apart.
+
+    Examples
+    --------
+    >>> spec = ColumnSpec(name="dose", kind="integer", step=5)
+    >>> check_step(spec, pl.Series("dose", [10, 25, None]))
+    >>> check_step(spec, pl.Series("dose", [10, 12, 14]))
+    Traceback (most recent call last):
+        ...
+    icsa.errors.InputError: Column 'dose': 2 of 3 cells are no multiples of the declared step 5 ...
+    """
+    storage = storage_of(cells.dtype)
+    if spec.step is None or spec.kind not in QUANTITY_KINDS or storage is None:
+        return
+    lattice_of(spec.step, spec.name)
+    numbers = storage.numbers(without_codes(cells, spec))
+    beyond = np.zeros_like(numbers)
+    what = f"are no multiples of the declared step {spec.step}"
+    if not storage.zero_is_natural and not np.isnan(numbers).all():
+        remainders, counts = np.unique(np.mod(numbers, spec.step).round(6), return_counts=True)
+        beyond += remainders[counts[~np.isnan(remainders)].argmax()]
+        what = f"are no multiples of the declared step {spec.step} away from most others"
+    with np.errstate(over="ignore", invalid="ignore"):
+        nearest = np.rint((numbers - beyond) / spec.step) * spec.step + beyond
+        error = 4.0 * storage.precision(cells.dtype) * np.abs(numbers) + 1e-9 * spec.step
+        off = np.abs(numbers - nearest) > error
+    reject(off, spec, what, "Correct them or the step, or leave the step out to have it found.")
 
 
 def _check_declaration(where: str, spec: ColumnSpec) -> None:

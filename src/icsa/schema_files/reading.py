@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import tomlkit
-from tomlkit.exceptions import ParseError
 
 from icsa.errors import InputError, UnknownNameError
 from icsa.files import require_readable
@@ -16,6 +15,7 @@ from icsa.inspection.kinds import action_of, guess_kind
 from icsa.inspection.profile import profile_of
 from icsa.schema import ACTIONS, KINDS, ColumnSpec, Schema
 from icsa.schema_files.checks import check_column, declared_value
+from icsa.schema_files.toml_files import read_toml
 from icsa.tables.table import Table
 
 __all__ = ["read_schema"]
@@ -58,7 +58,7 @@ def read_schema(path: str | Path, table: Table) -> Schema:
         Path(path),
         "Check its name and its folder, or make one with: icsa inspect FILE --schema-out S.toml",
     )
-    said = _parsed(Path(path))
+    said = read_toml(Path(path), "Texts stand in quotes, lists in square brackets.")
     _require_known(path, "key", said, _TOP)
     if said.get("version") != _VERSION:
         raise InputError(
@@ -76,18 +76,6 @@ def read_schema(path: str | Path, table: Table) -> Schema:
         rules=tuple(_strings(path, "rules", said.get("rules", []))),
         recipe=_table_of(path, "recipe", said),
     )
-
-
-def _parsed(path: Path) -> dict[str, Any]:
-    try:
-        return tomlkit.parse(path.read_bytes().decode("utf-8-sig")).unwrap()
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not written in UTF-8. Save it as UTF-8.") from error
-    except ParseError as error:
-        raise InputError(
-            f"{path}, line {error.line}: this is no TOML ({str(error).split(' at line')[0]}). "
-            "Texts stand in quotes, lists in square brackets, and no key twice."
-        ) from error
 
 
 def _column(

@@ -1,12 +1,14 @@
-"""Names of columns that every step can use."""
+"""Names of columns that every step can use, and lists of names for messages."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from icsa.errors import InputError
 
-__all__ = ["check_usable"]
+__all__ = ["check_usable", "listed_names"]
+
+_MOST_LISTED = 5
 
 
 def check_usable(source: str, names: Iterable[str]) -> None:
@@ -25,3 +27,16 @@ def check_usable(source: str, names: Iterable[str]) -> None:
                 f"{source}: column {name!r} cannot keep its name, which would stand for other "
                 "columns too. Rename it."
             )
+
+
+def listed_names(names: Sequence[str]) -> str:
+    """Return some names in quotes, the first five and how many more.
+
+    Examples
+    --------
+    >>> listed_names(["Data", "Codes"])
+    "'Data', 'Codes'"
+    """
+    more = len(names) - _MOST_LISTED
+    listed = ", ".join(repr(name) for name in names[:_MOST_LISTED])
+    return listed if more <= 0 else f"{listed} and {more} more"

@@ -7,6 +7,7 @@ from pathlib import Path
 from icsa.errors import InputError
 from icsa.files import require_readable
 from icsa.tables.arrow_files import read_feather, read_parquet
+from icsa.tables.names import listed_names
 from icsa.tables.statistical_files import read_statistical
 from icsa.tables.suffixes import file_kind
 from icsa.tables.table import Table
@@ -120,8 +121,11 @@ def describe_layout(table: Table) -> str:
     if layout.encoding is not None:
         parts.append(encoding_name(layout.encoding))
     if layout.sheet is not None:
-        parts.append(f"sheet {layout.sheet!r}")
+        others = f" (not read: {listed_names(layout.other_sheets)})" if layout.other_sheets else ""
+        parts.append(f"sheet {layout.sheet!r}{others}")
     rows, columns = table.frame.shape
     parts.append(f"{rows:,} row{'s' * (rows != 1)}")
     parts.append(f"{columns:,} column{'s' * (columns != 1)}")
+    if blank := layout.blank_rows:
+        parts.append(f"{blank:,} blank row{'s' * (blank != 1)} at the end left out")
     return ", ".join(parts)

@@ -68,6 +68,10 @@ class Layout:
         Of workbooks.
     compressed : bool
         Whether a text file was compressed by gzip.
+    other_sheets : tuple of str
+        Of a workbook: those that were not read, where nobody said which to read.
+    blank_rows : int
+        Rows without a cell at the end of the file, which were left out.
     """
 
     file_format: str
@@ -80,6 +84,8 @@ class Layout:
     missing: str = ""
     sheet: str | None = None
     compressed: bool = False
+    other_sheets: tuple[str, ...] = ()
+    blank_rows: int = 0
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -20,6 +20,9 @@ SEPARATORS = (",", ";", "\t", "|")
 
 _HEAD = 1 << 18
 _ROWS_LOOKED_AT = 1000
+# So many lines, and this share of them, must be equally wide to be taken for rows.
+_FEWEST_LINES, _MOST_LINES = 5, 0.8
+_NUMBER_WITH_COMMAS = re.compile(r"[-+]?(?:[\d.]*,\d+|\d{1,3}(?:,\d{3})+(?:\.\d+)?)")
 # White space, and byte order marks that programs leave before the first name.
 _AROUND_NAMES = " \t\r\n\u00a0\ufeff"
 
@@ -65,7 +68,11 @@ def find_dialect(path: Path, text: Text, separator: str | None = None) -> Dialec
             raise InputError(f"{path} has no header. Give a file with a header and rows.")
     quote = _quote(lines)
     chosen = separator or (stated[1] if stated else None)
-    return Dialect(chosen or _separator(lines, quote), quote, 1 if stated else 0)
+    if chosen is None:
+        chosen = _separator(path, lines, quote)
+    else:
+        _require_columns(path, lines, quote, chosen)
+    return Dialect(chosen, quote, 1 if stated else 0)
 
 
 def records(
@@ -141,7 +148,7 @@ def _quote(lines: Sequence[str]) -> str:
     return "'" if starts >= 2 and starts == ends else '"'
 
 
-def _separator(lines: Sequence[str], quote: str) -> str:
+def _separator(path: Path, lines: Sequence[str], quote: str) -> str:
     best, best_score = None, (False, 0.0, 0)
     for separator in SEPARATORS:
         widths, quotes_fit = _widths(lines, separator, quote)
@@ -153,6 +160,7 @@ def _separator(lines: Sequence[str], quote: str) -> str:
             best, best_score = separator, score
     if best is not None:
         return best
+    _require_no_title(path, lines, quote)
     head = "".join(lines)
     return next((mark for mark in SEPARATORS if mark not in head), ",")
 
@@ -168,3 +176,53 @@ def _widths(lines: Sequence[str], separator: str, quote: str) -> tuple[list[int]
     except csv.Error as error:  # a quoted cell may go on where the head of the file ends
         return widths, "end of data" in str(error) and bool(widths)
     return widths, True
+
+
+def _require_no_title(path: Path, lines: Sequence[str], quote: str) -> None:
+    """Refuse a first line of one cell above lines that a separator makes equally wide."""
+    for separator in SEPARATORS:
+        widths, _ = _widths(lines, separator, quote)
+        width, agreeing = _commonest(widths[1:])
+        if width > 1 and agreeing >= _MOST_LINES and not _is_within_cells(separator, width, lines):
+            raise InputError(
+                f"{path}: the first line is one cell, and most lines below are {width} cells "
+                f"between {_shown(separator)}. Delete the lines above the header. If it is a table "
+                "of one column, give another separator that does not occur in it."
+            )
+
+
+def _require_columns(path: Path, lines: Sequence[str], quote: str, given: str) -> None:
+    """Refuse a separator that makes one column of lines that another one makes several of."""
+    if (_widths(lines, given, quote)[0] or [2])[0] > 1:
+        return
+    for separator in SEPARATORS:
+        widths, _ = _widths(lines, separator, quote)
+        width, agreeing = _commonest(widths)
+        if width > 1 and widths[0] == width and agreeing >= _MOST_LINES:
+            raise InputError(
+                f"{path}: by the separator {_shown(given)} the file is one column, and {width} by "
+                f"{_shown(separator)}. Leave the separator out, or give the right one."
+            )
+
+
+def _commonest(widths: Sequence[int]) -> tuple[int, float]:
+    """Return the width that most lines have and their share; 0 where there are few lines."""
+    if len(widths) < _FEWEST_LINES:
+        return 0, 0.0
+    width, count = Counter(widths).most_common(1)[0]
+    return width, count / len(widths)
+
+
+def _is_within_cells(separator: str, width: int, lines: Sequence[str]) -> bool:
+    """Return whether commas may belong to the cells: decimals, thousands, surname and name."""
+    if separator != ",":
+        return False
+    body = [line.strip() for line in lines[1:] if line.strip()]
+    inside = sum(bool(_NUMBER_WITH_COMMAS.fullmatch(line)) for line in body)
+    if width == 2:
+        inside += sum(", " in line for line in body)
+    return inside >= _MOST_LINES * len(body)
+
+
+def _shown(separator: str) -> str:
+    return "tabs" if separator == "\t" else repr(separator)

@@ -82,6 +82,8 @@ def find_marks(columns: Iterable[pl.Series], *, separator: str, decimal: str | N
         if separator == ";" and for_point == for_comma == 0:
             for_comma = sum(cells.str.contains(",", literal=True).any() for cells in either)
         decimal = "," if for_comma > for_point else "."
+    else:
+        _require_numbers(marked, decimal)
     return Marks(decimal, _thousands(marked, decimal))
 
 
@@ -135,6 +137,21 @@ def _marked(cells: pl.Series) -> pl.Series:
 def _all_match(cells: pl.Series, decimal: str) -> bool:
     others = [("." if decimal == "," else ","), *_SPACES]
     return any(cells.str.contains(Marks(decimal, other).number).all() for other in others)
+
+
+def _require_numbers(marked: Iterable[pl.Series], decimal: str) -> None:
+    """Refuse a decimal mark by which no column is a number, and by the other one some are."""
+    other = "." if decimal == "," else ","
+    shown = [cells for cells in marked if cells.str.contains("[.,]").any()]
+    if any(_all_match(cells, decimal) for cells in shown):
+        return
+    count = sum(_all_match(cells, other) for cells in shown)
+    if count:
+        are = "column is a number" if count == 1 else "columns are numbers"
+        raise InputError(
+            f"The decimal mark {decimal!r} does not go with the file: {count} {are} with "
+            f"{other!r}, and none with {decimal!r}. Give the other one, or leave it out."
+        )
 
 
 def _thousands(marked: Iterable[pl.Series], decimal: str) -> str | None:

@@ -16,6 +16,8 @@ from pathlib import Path
 import polars as pl
 
 from icsa.errors import InputError
+from icsa.tables.blank_rows import blank_rows_at_end
+from icsa.tables.headers import ROWS_LOOKED_AT, require_names
 from icsa.tables.table import Layout, Table, Variable
 from icsa.tables.text_cells import (
     MISSING,
@@ -70,6 +72,8 @@ def read_text(
         frame = _read_with_polars(source, floats, ())
     if frame is None:
         frame = _read_with_care(source)
+    blank = blank_rows_at_end(frame)
+    frame = frame.head(frame.height - blank)
     if len(text.data) <= _SMALL:
         conventions = find_conventions(
             frame.get_columns(), separator=source.dialect.separator, decimal=decimal
@@ -83,6 +87,7 @@ def read_text(
         encoding=text.encoding,
         newline=text.newline,
         compressed=compressed,
+        blank_rows=blank,
     )
     del text, source  # a long table needs the room
     # In one piece, so that columns of numbers are looked at without copying them.
@@ -104,9 +109,12 @@ def _open(path: Path, text: Text, dialect: Dialect) -> _Source:
     header_lines = used + dialect.skipped
     if not header:
         raise InputError(f"{path} has no header. Give a file with a header and rows.")
-    second = next(found, None)
-    if second is not None and len(second) == len(header) + 1 and not second[-1].strip():
+    first = list(islice(found, ROWS_LOOKED_AT))
+    if first and len(first[0]) == len(header) + 1 and not first[0][-1].strip():
         header = [*header, ""]  # rows end in a separator; what follows it is taken out at the end
+    whole = [row for row in first if len(row) == len(header)]
+    columns = [pl.Series(cells, dtype=pl.String) for cells in zip(*whole, strict=True)]
+    require_names(str(path), header, columns, dialect.separator)
     return _Source(path, text, dialect, column_names(path, header), header_lines)
 
 
@@ -130,7 +138,8 @@ def _rows(source: _Source) -> Iterator[list[str]]:
         if len(row) != width:
             raise InputError(
                 f"{source.path}, row {number} (the header is row 1): {len(row)} cells where the "
-                f"header has {width}. Repair the row, or give the right separator."
+                f"header has {width}. Repair the row, give the right separator, or delete lines "
+                "above the header."
             )
         yield row
 
@@ -146,7 +155,8 @@ def _as_strings(source: _Source, rows: Sequence[Sequence[str]]) -> pl.DataFrame:
 
 
 def _sample(source: _Source) -> pl.DataFrame:
-    return _as_strings(source, list(islice(_rows(source), _SAMPLED_ROWS)))
+    first = _as_strings(source, list(islice(_rows(source), _SAMPLED_ROWS)))
+    return first.head(first.height - blank_rows_at_end(first))
 
 
 def _read_with_care(source: _Source) -> pl.DataFrame:

@@ -10,7 +10,10 @@ from typing import Any
 import polars as pl
 
 from icsa.errors import InputError
+from icsa.tables.blank_rows import blank_rows_at_end
+from icsa.tables.headers import ROWS_LOOKED_AT, require_names
 from icsa.tables.libraries import require
+from icsa.tables.names import listed_names
 from icsa.tables.table import Layout, Table, Variable
 from icsa.tables.text_cells import Conventions, type_cells
 from icsa.tables.text_dialect import column_names
@@ -50,14 +53,24 @@ def read_workbook(path: Path, sheet: str | int | None = None) -> Table:
         raise InputError(f"{path} is not a whole Excel workbook (.xlsx). Save it again.") from None
     if header.width == 0:
         raise InputError(f"{path}: sheet {name!r} is empty. Give a sheet with a header and rows.")
-    names = column_names(path, ["" if n is None else n for n in header.row(0)])
+    others = tuple(n for n in book.sheet_names if n != name) if sheet is None else ()
+    tops = ["" if top is None else top for top in header.row(0)]
+    try:
+        require_names(f"{path}: sheet {name!r}", tops, texts.head(ROWS_LOOKED_AT).get_columns())
+    except InputError as error:
+        hint = f" Or read another sheet with --sheet: {listed_names(others)}." if others else ""
+        raise InputError(f"{error}{hint}") from None
+    names = column_names(path, tops)
+    blank = blank_rows_at_end(texts)
+    texts, cells = texts.head(texts.height - blank), cells.head(cells.height - blank)
     columns, variables = [], {}
     for column, typed, text in zip(names, cells.get_columns(), texts.get_columns(), strict=True):
         found, variable = _typed(typed, text)
         columns.append(found.alias(column))
         if variable != Variable():
             variables[column] = variable
-    return Table(pl.DataFrame(columns), variables, Layout("xlsx", sheet=name))
+    layout = Layout("xlsx", sheet=name, other_sheets=others, blank_rows=blank)
+    return Table(pl.DataFrame(columns), variables, layout)
 
 
 def write_workbook(table: Table, path: Path) -> None:

@@ -1,0 +1,164 @@
+"""Texts that nearly all are numbers or dates, and what keeps the column from being so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from icsa.inspection.contacts import sample_of
+from icsa.inspection.profile import Counts, Profile
+
+__all__ = ["Obstacle", "may_have_obstacles", "obstacle_in"]
+
+_MOST = 0.9
+_MOST_OF_A_SAMPLE = 0.8
+_BLANKS = r" \u00a0\u202f"
+_WHOLE = r"(?:0|[1-9]\d*)"
+_NOTATIONS = tuple(
+    rf"^\s*[+-]?(?:{_WHOLE}(?:{mark}\d*)?|{mark}\d+|[1-9]\d{{0,2}}(?:[{thousands}]\d{{3}})+"
+    rf"(?:{mark}\d+)?)(?:[eE][+-]?\d+)?\s*$"
+    for mark, thousands in ((r"\.", "," + _BLANKS), (",", r"\." + _BLANKS))
+)
+_CURRENCY = r"(?:[$€£¥]|chf|eur|euro|usd|gbp|sek|nok|dkk|kr\.?)"
+_UNITS = (
+    "kg|mg|µg|μg|ug|ng|pg|lbs?|oz|cm|mm|km|inch|ft|ml|dl|cl|mmol|µmol|μmol|nmol|pmol|mol|iu|ie|"
+    "mmhg|kpa|bpm|hrs?|hours?|mins?|minutes?|sec|yrs?|years?|days?|weeks?|months?|jahre?|tage?|"
+    "ans|anni|anos|años|jaar|år|vuotta|kcal|kj|°c|°f"
+)
+_UNIT = rf"(?:%|‰|{_CURRENCY}|\s*(?:{_UNITS})(?:/[a-zµμ0-9.²³]+)*|\s+[glmshyd](?:/[a-zµμ0-9.²³]+)*)"
+_BODY = rf"(?:\d{{1,3}}(?:[.,'’{_BLANKS}]\d{{3}})+(?:[.,]\d+)?|\d+(?:[.,]\d*)?|[.,]\d+)"
+_SIGNED = (
+    rf"(?i)^\s*\(?\s*[<>≤≥~≈=]{{0,2}}\s*{_CURRENCY}?\s*[-+−–]?\s*{_CURRENCY}?\s*"
+    rf"{_BODY}\s*{_UNIT}?\s*\)?\s*$"
+)
+_SIGN = r"[<>≤≥~≈=%‰$€£¥'’()−–°]|[^\W\d_]"
+_BEGINS_LIKE_NUMBERS = rf"(?i)^\s*[(<>≤≥~≈=+\-−–\s]*{_CURRENCY}?\s*[-−–]?[.,]?\d"
+_DAYS = (
+    *("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%d.%m.%y"),
+    *("%d/%m/%y", "%m/%d/%y"),
+)
+_TIMES = ("%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d.%m.%Y %H:%M")
+_LIKE_DATES = r"^\s*\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
+
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """What keeps texts from being numbers or dates.
+
+    Attributes
+    ----------
+    what : str
+        How many cells are what.
+    remedy : str
+        What to do, if the column is to be masked as what it is.
+    kept : str
+        The same for a column that is in the release anyway.
+    """
+
+    what: str
+    remedy: str
+    kept: str = ""
+
+    def note(self, *, masked: bool) -> str:
+        """Return the note on a column that is masked, or else left out or replaced."""
+        return f"{self.what}: {self.kept if masked and self.kept else self.remedy}"
+
+
+def obstacle_in(profile: Profile) -> Obstacle | None:
+    """Return what keeps a column of texts from being one of numbers or dates, if anything does.
+
+    Nine of ten cells must be numbers or dates. Numbers that begin with a zero are codes.
+
+    Examples
+    --------
+    >>> from icsa.inspection.profile import profile_of
+    >>> from icsa.tables.table import Table
+    >>> table = Table(pl.DataFrame({"crp": [f"{number / 2}" for number in range(19)] + ["1O"]}))
+    >>> obstacle_in(profile_of(table, "crp")).what
+    '19 of 20 cells are numbers; the first that is not is in row 20'
+    """
+    if not profile.is_text or profile.distinct <= 2:
+        return None
+    if not may_have_obstacles(profile.cells):
+        return None
+    texts = profile.values.cast(pl.String)
+    drawn = sample_of(profile.cells).cast(pl.String)
+    if _mean(drawn.str.contains(_LIKE_DATES)) >= _MOST_OF_A_SAMPLE:
+        return _among_dates(profile, texts)
+    return _among_numbers(profile, texts)
+
+
+def may_have_obstacles(cells: pl.Series) -> bool:
+    """Return whether most texts, of many a sample, begin like numbers or dates.
+
+    Examples
+    --------
+    >>> may_have_obstacles(pl.Series(["€ 12", "7 kg"])), may_have_obstacles(pl.Series(["C50.1"]))
+    (True, False)
+    """
+    drawn = sample_of(cells).cast(pl.String)
+    return _mean(drawn.str.contains(_BEGINS_LIKE_NUMBERS)) >= _MOST_OF_A_SAMPLE
+
+
+def _among_numbers(profile: Profile, texts: pl.Series) -> Obstacle | None:
+    held, enough = profile.held, _MOST * profile.present
+    plain = max((_found(texts, notation) for notation in _NOTATIONS), key=lambda f: _rows(held, f))
+    rest = texts.filter(pl.Series(~plain))
+    if not rest.len() or rest.str.contains(r"^\s*\d+\s*$").all():
+        return None
+    signed = ~plain & _found(texts, _SIGNED) & _found(texts, _SIGN)
+    both = plain | signed
+    enough_plain = _rows(held, plain) >= enough
+    if signed.any() and _rows(held, both) >= enough and (both.all() or not enough_plain):
+        return Obstacle(
+            f"{_rows(held, signed)} of {profile.present} cells are numbers with a sign or unit",
+            "take it out to keep the column",
+            "take it out to have them masked as numbers",
+        )
+    return _unlike_others(profile, texts, plain, "numbers") if enough_plain else None
+
+
+def _among_dates(profile: Profile, texts: pl.Series) -> Obstacle | None:
+    held, enough = profile.held, _MOST * profile.present
+    stripped = texts.str.strip_chars()
+    read = [
+        *(stripped.str.to_date(form, strict=False).is_not_null().to_numpy() for form in _DAYS),
+        *(stripped.str.to_datetime(form, strict=False).is_not_null().to_numpy() for form in _TIMES),
+    ]
+    best = max(read, key=lambda flags: _rows(held, flags))
+    if best.all():
+        return Obstacle("dates that are not read as such", "write them as 2020-07-27")
+    if _rows(held, best) >= enough:
+        return _unlike_others(profile, texts, best, "dates")
+    if _rows(held, np.logical_or.reduce(read)) >= enough:
+        return Obstacle("dates in several notations", "write all of them as 2020-07-27")
+    return None
+
+
+def _unlike_others(profile: Profile, texts: pl.Series, alike: Flags, what: str) -> Obstacle:
+    others = texts.filter(pl.Series(~alike))
+    bad = profile.cells.cast(pl.String).is_in(others.implode()).fill_null(False)
+    count = _rows(profile.held, alike)
+    return Obstacle(
+        f"{count} of {profile.present} cells are {what}; the first that is not is in row "
+        f"{int(np.argmax(bad.to_numpy())) + 1}",
+        "correct it, or leave it empty",
+    )
+
+
+def _found(texts: pl.Series, pattern: str) -> Flags:
+    return texts.str.contains(pattern).to_numpy()
+
+
+def _rows(held: Counts, flags: Flags) -> int:
+    return int(held[flags].sum())
+
+
+def _mean(flags: pl.Series) -> float:
+    mean = flags.mean()
+    return float(mean) if isinstance(mean, int | float) else 0.0

@@ -1,0 +1,156 @@
+"""Whether the first line of a table holds names: a person read as names would be published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import polars as pl
+
+from icsa.errors import InputError
+from icsa.tables.text_cells import MISSING, Conventions, find_conventions, type_cells
+
+__all__ = ["ROWS_LOOKED_AT", "require_names"]
+
+ROWS_LOOKED_AT = 300
+_FEWEST_ROWS = 10
+_YEARS = (1800, 2200)
+
+
+def require_names(
+    source: str, header: Sequence[str], columns: Sequence[pl.Series], separator: str = ","
+) -> None:
+    """Raise an error where a header looks like a row of cells, or like a title above the header.
+
+    It looks like a title if it names at most a third of three columns or more. It looks like a row
+    if at least half of its cells, and two of them, go with their columns (numbers and dates of the
+    column's size, texts that the column holds too), and at most a third are texts above numbers or
+    dates. Numbers that are usual as names do not count: those in equal steps, years, and whole
+    numbers that rise while their columns do not.
+
+    Parameters
+    ----------
+    source : str
+        What the error names: the file, with the sheet.
+    header : sequence of str
+    columns : sequence of polars.Series of strings
+        The first cells below each.
+    separator : str
+        Between cells of a text file.
+
+    Examples
+    --------
+    >>> cells = [[str(20 + 7 * k) for k in range(12)], ["yes", "no"] * 6]
+    >>> columns = [pl.Series(column) for column in cells]
+    >>> require_names("t.csv", ["age", "smokes"], columns)
+    >>> require_names("t.csv", ["41", "yes"], columns)
+    Traceback (most recent call last):
+    icsa.errors.InputError: t.csv: the first line looks like a row of cells, not like names: ...
+    """
+    if not columns or len(columns[0]) < _FEWEST_ROWS:
+        return
+    _require_most_named(source, header, columns)
+    conventions = find_conventions(columns, separator=separator, decimal=None)
+    typed = [type_cells(cells, conventions).cells for cells in columns]
+    tops = [_top(text, conventions) for text in header]
+    told = [place for place, text in enumerate(header) if text.strip() not in MISSING]
+    numbers = [place for place in told if isinstance(tops[place], int | float)]
+    named = _are_usual_names([tops[k] for k in numbers], [typed[k] for k in numbers])
+    fitting = [
+        place
+        for place in told
+        if not (named and place in numbers)
+        and _fits(header[place], tops[place], columns[place], typed[place])
+    ]
+    others = [k for k in told if _differs(header[k], tops[k], columns[k], typed[k], conventions)]
+    if len(fitting) >= 2 and 2 * len(fitting) >= len(told) and 3 * len(others) <= len(told):
+        raise InputError(
+            f"{source}: the first line looks like a row of cells, not like names: {len(fitting)} "
+            f"of its {len(told)} cells are like those of the column below. Write a line with the "
+            "names of the columns above it. If these are names, begin each with a letter."
+        )
+
+
+def _require_most_named(source: str, header: Sequence[str], columns: Sequence[pl.Series]) -> None:
+    used = [name.strip() for name, c in zip(header, columns, strict=True) if _values(c).len()]
+    named = sum(map(bool, used))
+    if len(used) >= 3 and 3 * named <= len(used):
+        raise InputError(
+            f"{source}: the first line names {named} of {len(used)} columns. Delete the lines "
+            "above the header, or write a name above every column."
+        )
+
+
+def _values(cells: pl.Series) -> pl.Series:
+    stripped = cells.str.strip_chars().drop_nulls()
+    return stripped.filter(~stripped.is_in(MISSING))
+
+
+def _top(text: str, conventions: Conventions) -> Any:
+    """Return the value that a cell of the header would have among cells; text where none."""
+    cells = type_cells(pl.Series([text.strip()], dtype=pl.String), conventions).cells
+    return text.strip() if cells.dtype == pl.Boolean else cells[0]
+
+
+def _is_measured(cells: pl.Series) -> bool:
+    return cells.dtype.is_numeric() or cells.dtype.is_temporal()
+
+
+def _fits(text: str, top: Any, cells: pl.Series, typed: pl.Series) -> bool:
+    """Return whether a cell of the header could be one of its column."""
+    if _is_measured(typed):
+        if isinstance(top, int | float):
+            return typed.dtype.is_numeric() and _is_of_the_size(float(top), typed)
+        return not isinstance(top, str) and pl.Series([top]).dtype == typed.dtype
+    values = _values(cells)
+    return values.n_unique() > 1 and bool((values == text.strip()).any())
+
+
+def _is_of_the_size(number: float, typed: pl.Series) -> bool:
+    """Return whether a number lies among those of a column, or half their range beside."""
+    low, high = float(typed.min()), float(typed.max())  # type: ignore[arg-type]
+    if typed.dtype.is_integer() and number != round(number):
+        return False
+    beside = (high - low) / 2
+    return low - beside <= number <= high + beside
+
+
+def _differs(
+    text: str, top: Any, cells: pl.Series, typed: pl.Series, conventions: Conventions
+) -> bool:
+    """Return whether a header has text above numbers or dates, the same text among them aside."""
+    if not isinstance(top, str):
+        return False
+    if _is_measured(typed):
+        return True
+    without = cells.filter(cells.str.strip_chars() != text.strip())
+    found = len(without) < len(cells) and not without.is_empty()
+    return found and _is_measured(type_cells(without, conventions).cells)
+
+
+def _are_usual_names(numbers: Sequence[float], columns: Sequence[pl.Series]) -> bool:
+    """Return whether numbers are such as columns are called by: 0, 1, 2 or 2019, 2020, 2021."""
+    if len(numbers) < 2:
+        return False
+    steps = [after - before for before, after in pairwise(numbers)]
+    even = steps[0] != 0 and all(abs(step - steps[0]) < 1e-9 for step in steps)
+    if even and (len(numbers) > 2 or abs(steps[0]) == 1):
+        return True
+    whole = all(number == round(number) for number in numbers)
+    rising = all(step > 0 for step in steps)
+    if not whole or not (rising or all(step < 0 for step in steps)):
+        return False
+    if all(map(_is_year, numbers)) and not all(map(_holds_years, columns)):
+        return True
+    middles = [cells.median() if cells.dtype.is_numeric() else None for cells in columns]
+    explained = None not in middles and all(a < b for a, b in pairwise(middles))  # type: ignore[operator]
+    return rising and len(numbers) > 2 and not explained
+
+
+def _is_year(number: float) -> bool:
+    return _YEARS[0] <= number <= _YEARS[1]
+
+
+def _holds_years(cells: pl.Series) -> bool:
+    return cells.dtype.is_integer() and all(map(_is_year, (cells.min(), cells.max())))  # type: ignore[arg-type]

@@ -1,0 +1,92 @@
+"""What inspection says about codes, far cells and notations is a warning of every release."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import icsa
+from icsa.inspection import guess_schema, inspect_table
+from icsa.inspection.cautions import cautions_on
+from icsa.schema import ColumnSpec, Schema
+from icsa.tables.table import Table
+
+ROWS = 200
+rng = np.random.default_rng(3)
+DAYS = [date(2020, 1, 1) + timedelta(days=int(day)) for day in rng.integers(0, 700, ROWS)]
+
+
+def table_with(**columns: Any) -> pl.DataFrame:
+    """Return a table of measurements and the given columns."""
+    age = rng.integers(18, 90, ROWS)
+    pressure = (100 + 0.5 * age + rng.normal(0, 10, ROWS)).round()
+    return pl.DataFrame(
+        {
+            "age": age,
+            "pressure": pressure,
+            "bmi": rng.normal(25, 3, ROWS).round(1),
+            **{name: pl.Series(cells) for name, cells in columns.items()},
+        }
+    )
+
+
+def cautions(schema: Schema | None = None, **columns: Any) -> str:
+    """Return what is to be looked at in a release, one a line."""
+    table = Table(table_with(**columns))
+    return "\n".join(cautions_on(table, schema or guess_schema(table)))
+
+
+def but(cells: Any, row: int, cell: Any) -> list[Any]:
+    """Return cells with another one in a row that is counted from 0."""
+    return [*list(cells)[:row], cell, *list(cells)[row + 1 :]]
+
+
+CRP = rng.gamma(2, 3, ROWS).round(1)
+CASES = [
+    (np.where(rng.random(ROWS) < 0.1, 9999, rng.integers(1, 90, ROWS)), "9999 in"),
+    (np.where(rng.random(ROWS) < 0.1, -99, CRP), "-99 in"),
+    (but(but(DAYS, 3, date(9999, 12, 31)), 5, date(9999, 12, 31)), "9999-12-31 in 2 rows"),
+    (but(DAYS, 3, date(1700, 1, 1)), "1 dates far outside the rest (row 4)"),
+    (but(CRP, 199, CRP.sum() * 9), "1 number lies extremely far from all others (row 200)"),
+    (but([str(cell) for cell in CRP], 77, "12O"), "199 of 200 cells are numbers; the first"),
+    ([f"{cell} %" for cell in CRP], "numbers with a sign or unit: take it out to keep"),
+    ([int(f"{day:%Y%m%d}") for day in DAYS], "dates written as numbers"),
+]
+
+
+@pytest.mark.parametrize(("cells", "said"), CASES)
+def test_what_must_be_known_of_a_release(cells: Any, said: str) -> None:
+    found = cautions(x=cells)
+    assert f"x: {said}" in found or f"x: 200 of 200 cells are {said}" in found
+    assert found.count("\n") == 0, found
+
+
+@pytest.mark.parametrize("cells", [cells for cells, _ in CASES])
+def test_inspection_says_the_same(cells: Any) -> None:
+    table = Table(table_with(x=cells))
+    notes = {c.name: c.notes for c in inspect_table(table).columns}
+    for caution in cautions_on(table, guess_schema(table)):
+        name, _, note = caution.partition(": ")
+        assert note.removesuffix(".") in notes[name]
+
+
+def test_clean_tables_have_nothing_to_look_at() -> None:
+    assert cautions(day=DAYS, sex=["m", "f"] * 100, note=[f"came by bus {n}" for n in DAYS]) == ""
+
+
+def test_declared_codes_and_kept_columns_are_no_matter() -> None:
+    cells = np.where(rng.random(ROWS) < 0.1, 999, rng.integers(1, 90, ROWS))
+    coded = ColumnSpec(name="x", kind="integer", missing_codes=(999,))
+    assert cautions(Schema(columns={"x": coded}), x=cells) == ""
+    kept = ColumnSpec(name="x", kind="integer", action="keep")
+    assert cautions(Schema(columns={"x": kept}), x=cells) == ""
+
+
+@pytest.mark.parametrize(("cells", "said"), CASES)
+def test_they_are_warnings_of_the_release(cells: Any, said: str) -> None:
+    release = icsa.anonymize(table_with(x=cells), random_state=1)
+    assert any(warning.startswith("x: ") and said in warning for warning in release.warnings)
