@@ -177,7 +177,7 @@ def _made(
     from icsa.tables import unwritten_letters, write_table
 
     size = table.frame.height * table.frame.width
-    with naming_the_sheet(table), stages(size, quiet=quiet) as progress:
+    with naming_the_sheet(table.layout), stages(size, quiet=quiet) as progress:
         progress("looking at the columns", 0.0)
         prepared, declared, recipe = prepare_release(
             table, schema=schema_of(schema, table), **choices

@@ -15,6 +15,7 @@ from icsa.errors import InputError
 if TYPE_CHECKING:
     from icsa.schema import Schema
     from icsa.tables import Table
+    from icsa.tables.table import Layout
 
 __all__ = [
     "Decimal",
@@ -159,16 +160,16 @@ def require_of_use(
 
 
 @contextmanager
-def naming_the_sheet(table: Table) -> Iterator[None]:
+def naming_the_sheet(layout: Layout) -> Iterator[None]:
     """Have errors say which sheet was read, where nobody chose one of several."""
     from icsa.tables.names import listed_names
 
     try:
         yield
     except InputError as error:
-        if others := table.layout.other_sheets:
+        if others := layout.other_sheets:
             error.add_note(
-                f"Sheet {table.layout.sheet!r} was read. Read another with --sheet: "
+                f"Sheet {layout.sheet!r} was read. Read another with --sheet: "
                 f"{listed_names(others)}."
             )
         raise

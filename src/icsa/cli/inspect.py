@@ -60,7 +60,7 @@ def inspect(
     require_free({"--schema-out": schema_out}, (file,), force=force)
     require_of_use([file], separator=separator, decimal=decimal, encoding=encoding, sheet=sheet)
     table = read_file(file, separator, decimal, encoding, sheet)
-    with naming_the_sheet(table):
+    with naming_the_sheet(table.layout):
         given = schema_of(schema, table)
     inspection = inspect_table(table, given, relations=relation_notes(table, given))
     if schema_out is not None:

@@ -38,8 +38,8 @@ def sample_of(cells: pl.Series, size: int = _SAMPLE) -> pl.Series:
     ['a', 'b']
     """
     if cells.len() > 2 * size:
-        rows = np.random.default_rng(cells.len()).choice(cells.len(), 2 * size, replace=False)
-        drawn = cells[np.sort(rows)].drop_nulls()
+        rows = np.random.default_rng(cells.len()).integers(0, cells.len(), 2 * size)
+        drawn = cells[np.unique(rows)].drop_nulls()
         if drawn.len() >= size // 2:
             return drawn
     there = cells.drop_nulls()

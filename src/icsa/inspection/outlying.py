@@ -15,7 +15,6 @@ _DEVIATIONS = 100.0
 _MOST_FAR = 3
 _BEYOND = 2.0
 _FEWEST = 10
-_SAMPLE = 20_000
 _SPIKE = 0.4
 _TO_DEVIATION = 1.4826  # of the median distance of normal numbers from their median
 
@@ -62,7 +61,7 @@ def may_be_far(cells: pl.Series) -> bool:
 
 
 def _of_sample(cells: pl.Series) -> tuple[float, float]:
-    drawn = sample_of(cells, _SAMPLE).cast(pl.Float64).to_numpy()
+    drawn = sample_of(cells).cast(pl.Float64).to_numpy()
     return _centre_and_deviation(drawn[np.isfinite(drawn)])
 
 

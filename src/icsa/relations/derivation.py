@@ -149,8 +149,10 @@ def find_derivation(
         # What holds in nearly all rows holds in nearly all of a sample; most tables have nothing.
         rows = np.sort(np.random.default_rng(n_rows).choice(n_rows, _SAMPLE, replace=False))
         sample = {name: values[rows] for name, values in quantities.items()}
-        if _found_among(sample, steps, kinds) == Derivation():
-            return Derivation()
+        found = _found_among(sample, steps, kinds)
+        if replace(found, orders=()) == Derivation():
+            orders = find_unkept_orders(quantities, kinds, (), ()) if found.orders else ()
+            return Derivation(orders=orders)
     return _found_among(quantities, steps, kinds)
 
 

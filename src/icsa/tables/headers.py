@@ -51,10 +51,12 @@ def require_names(
     if not columns or len(columns[0]) < _FEWEST_ROWS:
         return
     _require_most_named(source, header, columns)
+    told = [place for place, text in enumerate(header) if text.strip() not in MISSING]
+    if not _may_be_cells([header[place] for place in told], [columns[place] for place in told]):
+        return
     conventions = find_conventions(columns, separator=separator, decimal=None)
     typed = [type_cells(cells, conventions).cells for cells in columns]
     tops = [_top(text, conventions) for text in header]
-    told = [place for place, text in enumerate(header) if text.strip() not in MISSING]
     numbers = [place for place in told if isinstance(tops[place], int | float)]
     named = _are_usual_names([tops[k] for k in numbers], [typed[k] for k in numbers])
     fitting = [
@@ -64,12 +66,25 @@ def require_names(
         and _fits(header[place], tops[place], columns[place], typed[place])
     ]
     others = [k for k in told if _differs(header[k], tops[k], columns[k], typed[k], conventions)]
-    if len(fitting) >= 2 and 2 * len(fitting) >= len(told) and 3 * len(others) <= len(told):
+    if _are_enough(len(fitting), len(told)) and 3 * len(others) <= len(told):
         raise InputError(
             f"{source}: the first line looks like a row of cells, not like names: {len(fitting)} "
             f"of its {len(told)} cells are like those of the column below. Write a line with the "
             "names of the columns above it. If these are names, begin each with a letter."
         )
+
+
+def _are_enough(n_fitting: int, n_told: int) -> bool:
+    return n_fitting >= 2 and 2 * n_fitting >= n_told
+
+
+def _may_be_cells(header: Sequence[str], columns: Sequence[pl.Series]) -> bool:
+    """Return whether enough of a header could be cells, after a quick look that types none."""
+    possible = [
+        not text.strip().isidentifier() or text.strip() in cells.str.strip_chars()
+        for text, cells in zip(header, columns, strict=True)
+    ]
+    return _are_enough(sum(possible), len(header))
 
 
 def _require_most_named(source: str, header: Sequence[str], columns: Sequence[pl.Series]) -> None:
