@@ -16,7 +16,7 @@ from icsa.inspection.findings import (
     notes_on_written_dates,
 )
 from icsa.inspection.notations import may_have_obstacles
-from icsa.inspection.outlying import may_be_far
+from icsa.inspection.outlying import far_rows, may_be_far
 from icsa.inspection.profile import cells_there, profile_of
 from icsa.inspection.sentinels import may_have_codes
 from icsa.schema import NUMERIC_KINDS, TEMPORAL_KINDS, ColumnSpec, Schema
@@ -71,7 +71,7 @@ def _on_numbers(table: Table, spec: ColumnSpec, cells: pl.Series) -> Iterator[st
     drawn = sample_of(cells).cast(pl.Float64).to_numpy()
     dates = are_written_dates(drawn)
     codes = masked and may_have_codes(cells)
-    far = masked and spec.kind in NUMERIC_KINDS and may_be_far(cells)
+    far = masked and spec.kind in NUMERIC_KINDS and _has_far_rows(cells)
     if not (dates or codes or far):
         return
     profile = profile_of(table, spec.name, spec)
@@ -81,3 +81,7 @@ def _on_numbers(table: Table, spec: ColumnSpec, cells: pl.Series) -> Iterator[st
         yield from notes_on_codes(profile, spec)
     if far:
         yield from notes_on_far_numbers(profile, spec)
+
+
+def _has_far_rows(cells: pl.Series) -> bool:
+    return may_be_far(cells) and far_rows(cells.cast(pl.Float64).to_numpy()).size > 0
