@@ -70,6 +70,9 @@ def find_levels(cells: pl.Series, spec: ColumnSpec, *, keep_unseen: bool = False
             "Leave the column out, or convert it first."
         )
     there = without_codes(cells, spec)
+    if not spec.levels and there.dtype == pl.String:
+        table = there.drop_nulls().alias("value").value_counts().sort("value")
+        return Levels(table["value"].alias(""), table["count"].cast(pl.Int64).to_numpy())
     values = _declared_values(there, spec)
     counted = _positions(there, values, spec)
     counts = np.bincount(counted[~np.isnan(counted)].astype(np.intp), minlength=values.len())
