@@ -114,9 +114,11 @@ def _ordered_pairs(columns: Mapping[str, Vector]) -> Iterator[tuple[str, str]]:
 
 
 def _means_something(first: Vector, second: Vector) -> bool:
+    if np.any(first > second):  # never true of NaN
+        return False
     both = np.isfinite(first) & np.isfinite(second)
     first, second = first[both], second[both]
-    if first.size < _LEAST_ROWS or np.any(first > second) or not np.any(first < second):
+    if first.size < _LEAST_ROWS or not np.any(first < second):
         return False
     below = np.searchsorted(np.sort(second), first, side="left")
     return float(below.sum()) / below.size >= _LEAST_SURPRISE
