@@ -24,7 +24,7 @@ _ROUNDS = 12
 # Share of the rows nearest to another level that long tables are balanced on.
 _ACTIVE_SHARE = 0.1
 # On a long table the offsets need not be exact to the row: the rest moves at hardly any loss.
-_TOLERATED_SHARE = 1e-5
+_TOLERATED_SHARE = 1e-4
 # Rows that are ranked at a time: they stay in the first cache.
 _BLOCK = 1024
 
