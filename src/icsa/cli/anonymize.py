@@ -104,26 +104,23 @@ def anonymize(
     outputs = {"--output": target, "--save-key": save_key}
     reports = {"--report": report, "--public-report": public_report}
     require_free({**outputs, **reports}, (file, schema), force=force)
-    require_of_use([file], separator=separator, decimal=decimal, encoding=encoding, sheet=sheet)
+    reading = {"separator": separator, "decimal": decimal, "encoding": encoding, "sheet": sheet}
+    require_of_use([file], **reading)
     output_kind(target)
     key, assessed = as_key(seed), any(path is not None for path in reports.values())
     if redraws and not assessed:
         raise InputError("--redraws is for a report. Give --report or --public-report too.")
+    quietly = quiet or as_json
+    options: MethodOptions = {
+        "method": method,
+        "scatters": _pair(scatters),
+        "mask": mask,
+        "raw_units": raw_units,
+    }
+    choices = {"keep": keep or (), "recipe": recipe}
+    doing = {"force": force, "quiet": quietly, "once": not assessed}
     made = _made(
-        partial(read_file, file, separator, decimal, encoding, sheet),
-        schema,
-        key,
-        target,
-        {"keep": keep or (), "recipe": recipe},
-        {
-            "method": method,
-            "scatters": _pair(scatters),
-            "mask": mask,
-            "raw_units": raw_units,
-        },
-        force=force,
-        quiet=quiet or as_json,
-        once=not assessed,
+        partial(read_file, file, **reading), schema, key, target, choices, options, **doing
     )
     if save_key is not None:
         _write_key(save_key, key.reveal())
@@ -134,16 +131,8 @@ def anonymize(
     if made.plan is not None:
         from icsa.cli.assess import report_on
 
-        report_on(
-            made.release,
-            made.plan,
-            made.table,
-            made.schema,
-            reports,
-            redraws=redraws,
-            seconds=made.seconds,
-            quiet=quiet or as_json,
-        )
+        about = (made.release, made.plan, made.table, made.schema)
+        report_on(*about, reports, redraws=redraws, seconds=made.seconds, quiet=quietly)
 
 
 def _pair(scatters: str | None) -> list[str] | None:

@@ -94,20 +94,11 @@ def assess(
     }
     listed = None if outliers is None or not Path(outliers).is_file() else Path(outliers)
     require_free(outputs, (original, released, against, schema, policy, listed), force=force)
-    require_of_use(
-        [original, released, against],
-        separator=separator,
-        decimal=decimal,
-        encoding=encoding,
-        sheet=sheet,
-    )
+    reading = {"separator": separator, "decimal": decimal, "encoding": encoding, "sheet": sheet}
+    require_of_use([original, released, against], **reading)
     thresholds = None if policy is None else read_policy(policy)
-
-    def read(path: Path) -> Table:
-        return read_file(path, separator, decimal, encoding, sheet)
-
-    first, second = read(original), read(released)
-    other = None if against is None else read(against)
+    first, second = read_file(original, **reading), read_file(released, **reading)
+    other = None if against is None else read_file(against, **reading)
     declared = schema_of(schema, first)
     plan, note = None, ""
     if redraws:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import polars as pl
 
 from icsa.inspection.calendars import are_written_dates
-from icsa.inspection.contacts import sample_of
 from icsa.inspection.findings import (
     notes_on_codes,
     notes_on_far_dates,
@@ -17,7 +16,7 @@ from icsa.inspection.findings import (
 )
 from icsa.inspection.notations import may_have_obstacles
 from icsa.inspection.outlying import far_rows, may_be_far
-from icsa.inspection.profile import cells_there, profile_of
+from icsa.inspection.profile import cells_there, profile_of, sample_of
 from icsa.inspection.sentinels import may_have_codes
 from icsa.schema import NUMERIC_KINDS, TEMPORAL_KINDS, ColumnSpec, Schema
 from icsa.tables.table import Table

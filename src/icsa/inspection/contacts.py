@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 
-__all__ = ["are_diagnoses", "long_enough_for_phones", "looks_like_contacts", "sample_of"]
+from icsa.inspection.profile import sample_of
+
+__all__ = ["are_diagnoses", "long_enough_for_phones", "looks_like_contacts"]
 
 _SHARE = 0.8
 _NEARLY_ALL = 0.9
 _SOME = 0.2
-_SAMPLE = 2_000
 _DIGITS = (7, 15)  # of a number with its area; the longest that there are have 15
 _DIGITS_BY_NAME = (6, 15)
 
@@ -27,26 +27,6 @@ _NO_PHONE = (
     r"|^\s*\(\d+([.]\d+)?\)\s*$"
 )
 _DIAGNOSIS = r"^\s*[A-Za-z]\d{2}(\.[0-9A-Za-z]{1,4}|\d{1,2})?\s*$"
-
-
-def sample_of(cells: pl.Series, size: int = _SAMPLE) -> pl.Series:
-    """Return the cells that are there, or so many of them, the same each time.
-
-    Examples
-    --------
-    >>> sample_of(pl.Series(["a", None, "b"])).to_list()
-    ['a', 'b']
-    """
-    if cells.len() > 2 * size:
-        rows = np.random.default_rng(cells.len()).integers(0, cells.len(), 2 * size)
-        drawn = cells[np.unique(rows)].drop_nulls()
-        if drawn.len() >= size // 2:
-            return drawn
-    there = cells.drop_nulls()
-    if there.len() <= size:
-        return there
-    rows = np.random.default_rng(there.len()).choice(there.len(), size, replace=False)
-    return there[np.sort(rows)]
 
 
 def looks_like_contacts(cells: pl.Series, *, phones_too: bool) -> str:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from icsa.inspection import vocabulary as known
+from icsa.inspection.vocabulary import word_set
 
 __all__ = [
     "is_postal",
@@ -28,21 +29,17 @@ __all__ = [
 ]
 
 
-def _words(listed: str) -> frozenset[str]:
-    return frozenset(listed.split())
-
-
-_PERSON_NUMBERS = _words(
+_PERSON_NUMBERS = word_set(
     "bsn guid medicalrecordnumber mrn nhsnumber pid ssn socialsecuritynumber uid uuid"
 )
-_NUMBERS = _words("code id identifier idx index key no nr num number record seq")
-_GRADES = _words(
+_NUMBERS = word_set("code id identifier idx index key no nr num number record seq")
+_GRADES = word_set(
     "asa degree dose education extent grade level likert nyha order performance quality rank "
     "rating satisfaction scale score severity stage tgrade visit year"
 )
-_DIAGNOSES = _words("diag diagnose diagnoses diagnosis diagnosi diagnostic dx icd icd10")
+_DIAGNOSES = word_set("diag diagnose diagnoses diagnosis diagnosi diagnostic dx icd icd10")
 _PERSON_ENDINGS = ("id", "identifier", "nr", "number", "no", "key", "nummer", "numero")
-_STRONG = _words("id ident identifier kennung nummer")
+_STRONG = word_set("id ident identifier kennung nummer")
 _BOUNDARY = re.compile(r"[^0-9a-zA-Z\u00c0-\uffff]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # Letters that have no accent to take off.
 _LETTERS = str.maketrans({"ß": "ss", "ø": "o", "æ": "ae", "ð": "d", "þ": "th", "ł": "l"})

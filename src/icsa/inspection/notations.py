@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from icsa.inspection.contacts import sample_of
-from icsa.inspection.profile import Counts, Profile
+from icsa.inspection.profile import Counts, Profile, sample_of
 
 __all__ = ["Obstacle", "may_have_obstacles", "obstacle_in"]
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from icsa.inspection.contacts import sample_of
+from icsa.inspection.profile import sample_of
 from icsa.matrices import Vector
 
 __all__ = ["far_rows", "may_be_far"]

@@ -14,13 +14,15 @@ from icsa.matrices import Vector
 from icsa.schema import ColumnSpec
 from icsa.tables.table import Table, Variable
 
-__all__ = ["Counts", "Profile", "cells_there", "profile_of", "telling_profile"]
+__all__ = ["Counts", "Profile", "cells_there", "profile_of", "sample_of", "telling_profile"]
 
 Counts = npt.NDArray[np.int64]
 
 # What cannot be compared cell by cell, or cannot be masked whatever it holds.
 # Cells of a long column that are looked at first, and how many of them must differ.
 _SAMPLE, _MANY = 20_000, 1_000
+# Cells that a quick look is taken at.
+_QUICK_SAMPLE = 2_000
 _NESTED = (pl.List, pl.Array, pl.Struct, pl.Object, pl.Binary)
 
 
@@ -166,6 +168,26 @@ def cells_there(table: Table, name: str, spec: ColumnSpec | None = None) -> pl.S
     return without_codes(
         table.frame[name], ColumnSpec(name=name, kind="constant", missing_codes=codes)
     )
+
+
+def sample_of(cells: pl.Series, size: int = _QUICK_SAMPLE) -> pl.Series:
+    """Return the cells that are there, or so many of them, the same each time.
+
+    Examples
+    --------
+    >>> sample_of(pl.Series(["a", None, "b"])).to_list()
+    ['a', 'b']
+    """
+    if cells.len() > 2 * size:
+        rows = np.random.default_rng(cells.len()).integers(0, cells.len(), 2 * size)
+        drawn = cells[np.unique(rows)].drop_nulls()
+        if drawn.len() >= size // 2:
+            return drawn
+    there = cells.drop_nulls()
+    if there.len() <= size:
+        return there
+    rows = np.random.default_rng(there.len()).choice(there.len(), size, replace=False)
+    return there[np.sort(rows)]
 
 
 def telling_profile(table: Table, name: str) -> Profile:

@@ -26,37 +26,39 @@ __all__ = [
     "POSTAL",
     "RECORDS",
     "THINGS",
+    "word_set",
 ]
 
 
-def _words(listed: str) -> frozenset[str]:
+def word_set(listed: str) -> frozenset[str]:
+    """Return the words of a list that blanks stand between."""
     return frozenset(listed.split())
 
 
-PEOPLE = _words(
+PEOPLE = word_set(
     "case child client customer employee individual member mother pat patient patienten "
     "participant person proband probanden pupil record respondent row sample student subj subject "
     "user usubj versicherten paciente paziente pasient potilas client cliente"
 )
-HOUSEHOLDS = _words(
+HOUSEHOLDS = word_set(
     "couple dyad fam familia familie famiglia famille family familj fall gezin haushalt hh hogar "
     "household huishouden hushald hushall hushold husholdning kotitalous menage pair perhe twin"
 )
 # Records that a number is given to where its name begins with "number".
-RECORDS = _words("cartella dossier expediente fiche file historia journal sak sag")
+RECORDS = word_set("cartella dossier expediente fiche file historia journal sak sag")
 # Numbers of people's registers whose short names also stand for other things.
-LONG_NUMBERS = _words(
+LONG_NUMBERS = word_set(
     "ahv codicefiscale cpr dni fnr hetu insee kennitala kvnr nie nir nhs nss pesel pnr svnr sotu"
 )
-GIVEN_WORDS = _words("id ident identifier key kennung no nr nro num number numero nummer")
+GIVEN_WORDS = word_set("id ident identifier key kennung no nr nro num number numero nummer")
 GIVEN_ENDINGS = ("nummer", "kennung", "kennziffer", "numero", "tunnus")
-COUNTS = _words(
+COUNTS = word_set(
     "aantal antal antall anzahl cantidad count lukumaara n nb nbr no nombre nr num number numbers "
     "numero zahl"
 )
 # What people are called. The first need a look at the other words of the name.
-NAMES = _words("naam name names namn navn nimi nom nombre nombres nome")
-PERSON_NAMES = _words(
+NAMES = word_set("naam name names namn navn nimi nom nombre nombres nome")
+PERSON_NAMES = word_set(
     "forename fullname givenname maidenname middlename nickname personname username zuname rufname "
     "gpname doctorname patientname mothername fathername patronyme roepnaam tussenvoegsel "
     "mellomnavn mellannamn mellemnavn slektsnavn"
@@ -68,7 +70,7 @@ PERSON_NAME_ENDINGS = (
     *("etternavn", "efternavn", "fornamn", "efternamn", "etunimi", "sukunimi", "sobrenome"),
 )
 # Beside a word for "name" these say that something else than a person is called so.
-THINGS = _words(
+THINGS = word_set(
     "arm bank brand by center centre city ciudad citta class clinic clinique code column commune "
     "company compound condition country county course department device diagnosis disease district "
     "drug drugs employer event farmaco file firm food gene generic group hopital hospital "
@@ -79,12 +81,12 @@ THINGS = _words(
     "treatment trial unit university variable ville virus ward ziekenhuis"
 )
 # And these that the column is about a name or a phone, not one.
-ATTRIBUTES = _words(
+ATTRIBUTES = word_set(
     "any app available art brand calls change changed changes consent contacted count duration "
     "flag has hours is known length minutes model os owner ownership quality score status time "
     "tipo typ type usage use used valid"
 )
-PHONES = _words(
+PHONES = word_set(
     "cellphone cellulare celular fax gsm handy handynr homephone kannykka mobiel mobil mobile "
     "mobilephone mobilnr movil phone phonenumber phones puhelin telefax tel telefon telefono "
     "telefoon telephone telephon tlf telnr workphone"
@@ -93,21 +95,21 @@ PHONE_PARTS = (
     *("telefonnum", "telephonenum", "phonenum", "handynummer", "mobilnummer", "mobiltelefon"),
     *("rufnummer", "faxnum", "puhelinnumero", "matkapuhelin", "telefoonnummer", "mobielnummer"),
 )
-MAILS = _words(
+MAILS = word_set(
     "correo correoelectronico courriel email emails emailaddress epost eposta mail mailadresse "
     "postaelettronica sahkoposti"
 )
-ADDRESSES = _words(
+ADDRESSES = word_set(
     "addr address adres adress adresse anschrift calle direccion domicile domicilio gata gade "
     "hausnummer housenumber husnummer indirizzo osoite rue straat strasse street vej vei via"
 )
 ADDRESS_PARTS = ("adresse", "adress", "adres", "address", "anschrift", "osoite", "strasse")
-OTHER_CONTACTS = _words("iban initials passport")
-POSTAL = _words(
+OTHER_CONTACTS = word_set("iban initials passport")
+POSTAL = word_set(
     "codepostal codigopostal plz postal postalcode postcode postinumero postleitzahl postnr "
     "postnummer zip zipcode"
 )
-GROUPS = _words(
+GROUPS = word_set(
     "arm cause center centre clinic country department diagnosis ethnic ethnicity group "
     "hospital language marital nationality occupation profession race region religion site status "
     "treatment type ward"

@@ -11,7 +11,7 @@ from icsa.matrices import Vector
 from icsa.relations.words import in_rows
 from icsa.schema import DATE_KINDS, NUMERIC_KINDS, TEMPORAL_KINDS, Kind
 
-__all__ = ["Gap", "find_gaps", "find_orders"]
+__all__ = ["Gap", "find_gaps", "find_orders", "precedes"]
 
 _LEAST_EQUAL = 0.4
 _LEAST_DISTINCT = 15
@@ -153,7 +153,9 @@ def find_orders(numbers: Mapping[str, Vector], kinds: Mapping[str, Kind]) -> tup
     for kind in DATE_KINDS:
         names = [name for name in numbers if kinds.get(name) == kind]
         before = {
-            other: [base for base in names if base != other and _precedes(numbers, base, other)]
+            other: [
+                base for base in names if base != other and precedes(numbers[base], numbers[other])
+            ]
             for other in names
         }
         for other, bases in before.items():
@@ -181,14 +183,24 @@ def _needed(
     return tuple(kept)
 
 
-def _precedes(numbers: Mapping[str, Vector], base: str, other: str) -> bool:
-    """Return whether base <= other in all rows, and chance does not explain it."""
-    first, second = numbers[base], numbers[other]
+def precedes(first: Vector, second: Vector, surprise: float = _LEAST_SURPRISE) -> bool:
+    """Return whether first <= second wherever both are there, and chance does not explain it.
+
+    If the rows were paired at random, `surprise` of them or more would break the order.
+
+    Examples
+    --------
+    >>> days = np.arange(40.0)
+    >>> precedes(days, days + 3.0), precedes(days, days + 50.0)
+    (True, False)
+    """
+    if np.any(first > second):  # never true of NaN
+        return False
     both = np.isfinite(first) & np.isfinite(second)
-    if np.count_nonzero(both) < _LEAST_ROWS or np.any(first[both] > second[both]):
+    if np.count_nonzero(both) < _LEAST_ROWS:
         return False
     below = np.searchsorted(np.sort(second[both]), first[both], side="left")
-    return float(below.sum()) / below.size >= _LEAST_SURPRISE
+    return float(below.sum()) / below.size >= surprise
 
 
 def _equal_pairs(numbers: Mapping[str, Vector], kinds: Mapping[str, Kind]) -> Iterator[Gap]:

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from icsa.matrices import Vector
-from icsa.relations.gaps import Gap
+from icsa.relations.gaps import Gap, precedes
 from icsa.schema import DATE_KINDS, NUMERIC_KINDS, Kind
 
 __all__ = ["Order", "find_unkept_orders"]
 
-_LEAST_ROWS = 10
 # If two unrelated columns were paired at random, this many rows would break the order.
 _LEAST_SURPRISE = 10.0
 _MOST_ROWS = 2_000
@@ -109,19 +108,9 @@ def _ordered_pairs(columns: Mapping[str, Vector]) -> Iterator[tuple[str, str]]:
         with np.errstate(invalid="ignore"):
             broken = (sample[place] > sample).any(axis=1)
         for other in np.flatnonzero(~broken):
-            if other != place and _means_something(columns[first], columns[names[other]]):
-                yield first, names[other]
-
-
-def _means_something(first: Vector, second: Vector) -> bool:
-    if np.any(first > second):  # never true of NaN
-        return False
-    both = np.isfinite(first) & np.isfinite(second)
-    first, second = first[both], second[both]
-    if first.size < _LEAST_ROWS or not np.any(first < second):
-        return False
-    below = np.searchsorted(np.sort(second), first, side="left")
-    return float(below.sum()) / below.size >= _LEAST_SURPRISE
+            second = names[other]
+            if other != place and precedes(columns[first], columns[second], _LEAST_SURPRISE):
+                yield first, second
 
 
 def _follows(pair: tuple[str, str], known: set[tuple[str, str]]) -> bool:
