@@ -10,6 +10,7 @@ import numpy as np
 from icsa.matrices import Matrix, Vector
 from icsa.relations.blocks import Indices
 from icsa.relations.coefficients import snap
+from icsa.relations.medians import median
 
 __all__ = ["LEAST_SHARE", "Fit", "densest", "fit_target", "tolerances"]
 
@@ -64,7 +65,7 @@ def tolerances(y: Vector, terms: Matrix, coefficients: Vector, step: float | Non
         half: Vector = np.minimum(_HALF * step + 4e-16 * size, 0.5 * step * (1 - 1e-9))
         return half
     middles = np.median(terms, axis=0) if terms.size else np.zeros(terms.shape[1])
-    middle = np.median(y) if y.size else 0.0
+    middle = median(y) if y.size else 0.0
     spread = np.abs(y - middle) + np.abs(terms - middles) @ np.abs(coefficients)
     with np.errstate(over="ignore"):
         single = np.array_equal(y.astype(np.float32), y) and not np.array_equal(np.rint(y), y)
@@ -149,7 +150,7 @@ def _least_squares(
     if not np.all(scales > 0):
         return None
     centred /= scales
-    response = y - np.median(y)
+    response = y - median(y)
     kept = rows
     coefficients: Vector = np.zeros(terms.shape[1])
     slack: Vector = coefficients
@@ -163,13 +164,16 @@ def _least_squares(
             continue
         coefficients = np.asarray(solution[1:], dtype=np.float64)
         residuals = response - centred @ coefficients
-        residuals -= np.median(residuals)
-        typical = 1.4826 * float(np.median(np.abs(residuals)))
+        residuals -= median(residuals)
+        typical = 1.4826 * median(np.abs(residuals))
         tolerance = tolerances(response, centred, coefficients, step)
+        fitted = kept
         kept = np.flatnonzero(np.abs(residuals) <= np.maximum(tolerance, 3 * typical))
         deviation = float(np.sqrt(np.mean(residuals[kept] ** 2)))
         inverse = np.linalg.pinv(design.T @ design)
         slack = 4 * deviation * np.sqrt(np.diag(inverse)[1:]) + 1e-7 * np.abs(coefficients)
+        if np.array_equal(kept, fitted):
+            break
     return coefficients / scales, slack / scales
 
 
@@ -179,7 +183,7 @@ def _assess(
     """Return the relation with these coefficients and the constant that suits most rows."""
     rest = y - terms @ coefficients
     tolerance = tolerances(y, terms, coefficients, step)
-    middle, _ = densest(rest, 2 * float(np.median(tolerance)))
+    middle, _ = densest(rest, 2 * median(tolerance))
     lattice = step if step is not None else 1.0
     near = round(middle / lattice) * lattice if abs(middle) < 1e15 * lattice else middle
     options = [(_share(rest, constant, tolerance), constant) for constant in (0.0, near, middle)]
@@ -208,7 +212,7 @@ def _smallest_maximum(y: Vector, terms: Matrix) -> Vector:
     """Return the coefficients whose largest residual is smallest: rounding never exceeds half."""
     from scipy.optimize import linprog
 
-    middles, middle = np.median(terms, axis=0), np.median(y)
+    middles, middle = np.median(terms, axis=0), median(y)
     centred, response = terms - middles, y - middle
     scales = np.abs(centred).max(axis=0)
     size = float(np.abs(response).max()) or 1.0
@@ -237,7 +241,7 @@ def _believable(
         least = _LEAST_STEPS_SIMPLE if found.simple else _LEAST_STEPS_MESSY
         if (high - low) / step < least:
             return False
-    width = 2 * float(np.median(tolerances(y, terms, found.coefficients, step)))
+    width = 2 * median(tolerances(y, terms, found.coefficients, step))
     rest = y - terms @ found.coefficients
     for part in (y, *(terms * -found.coefficients).T):
         _, without = densest(rest - part, width)

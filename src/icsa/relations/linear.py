@@ -22,7 +22,7 @@ _MOST_TERMS_MESSY = 6
 _MOST_TERMS = 40
 _MOST_OPERATIONS = 5e8
 _MOST_BLOCKS = 40
-_MOST_ROUNDS = 8
+_MOST_ROUNDS = 40
 # Which rows are looked at first is no secret; the same table gives the same relations.
 _SEED = 20_240_229
 
@@ -195,9 +195,13 @@ def _triples(table: _Table) -> Iterator[tuple[LinearRelation, ...]]:
 def _longer(table: _Table) -> Iterator[tuple[LinearRelation, ...]]:
     rng = np.random.default_rng(_SEED)
     for block in _affordable(blocks(table.columns, rng)):
-        for suspicion in suspected_long(block, rng):
-            if len(suspicion.columns) <= _MOST_TERMS + 1:
-                yield _options(table, block, suspicion)
+        for together in suspected_long(block, rng):
+            short = (one for one in together if len(one.columns) <= _MOST_TERMS + 1)
+            found = [options for one in short if (options := _options(table, block, one))]
+            yield from found
+            # An exact relation draws other starts to itself; others show once its target is gone.
+            if found:
+                break
 
 
 def _affordable(found: Iterable[Block]) -> Iterator[Block]:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from icsa.matrices import Matrix, Vector
 from icsa.relations.blocks import Block, Indices, row_sets
+from icsa.relations.medians import median
 
 __all__ = ["Suspicion", "suspected_long", "suspected_pairs", "suspected_triples"]
 
@@ -170,8 +171,8 @@ def _holds_elsewhere(block: Block, steps: Vector, rows: Indices, columns: Indice
     return bool(np.count_nonzero(rest <= 3 * allowed) >= _BORNE_OUT * rest.size)
 
 
-def suspected_long(block: Block, rng: np.random.Generator) -> Iterator[Suspicion]:
-    """Yield sets of any size, from null vectors of the standardised columns.
+def suspected_long(block: Block, rng: np.random.Generator) -> Iterator[list[Suspicion]]:
+    """Yield sets of any size, those of one null space of the standardised columns together.
 
     Starts from all rows, from rows without far cells, and (up to 40 columns) from small sets of
     rows; each nearly singular direction is then fitted to the rows that it suits best, as in the
@@ -201,12 +202,14 @@ def suspected_long(block: Block, rng: np.random.Generator) -> Iterator[Suspicion
             if 1 < directions.shape[1] <= widest:
                 continue
             widest = max(widest, directions.shape[1])
+            together = []
             for vector in _sparse(directions):
                 support = np.flatnonzero(np.abs(vector) > cutoff * np.abs(vector).max())
                 names = tuple(int(name) for name in columns[support])
                 if len(names) > 1 and names not in seen:
                     seen.add(names)
-                    yield Suspicion(names, block.complete[kept])
+                    together.append(Suspicion(names, block.complete[kept]))
+            yield together
 
 
 def _starts(z: Matrix, rng: np.random.Generator) -> Iterator[Indices]:
@@ -239,8 +242,9 @@ def _concentrated(
         return vector[:, None], kept, size
     for _ in range(_CONCENTRATIONS):
         residuals = z @ vector
-        distances = np.abs(residuals - np.median(residuals[kept]))
-        kept = np.flatnonzero(distances <= np.quantile(distances, _KEPT))
+        distances = np.abs(residuals - median(residuals[kept]))
+        last = int(_KEPT * (len(z) - 1))
+        kept = np.flatnonzero(distances <= np.partition(distances, last)[last])
         values, vectors = _spectrum(z[kept])
         # A true relation comes out at once; what only shrinks a little is none.
         if float(values[0]) > _SHRINKING * size:
