@@ -109,6 +109,13 @@ class TestSums:
             np.testing.assert_array_equal(known[relation.target], table[relation.target])
         assert len(relations) == 8 - np.linalg.matrix_rank(np.array(columns))
 
+    def test_whole_and_small_multiples_are_preferred(self):
+        a, b, _ = whole()
+        table = {"a": a, "b": b, "total": a + b, "more": 2 * a + b, "most": 3 * a + 2 * b}
+        relations = find_relations(table, lattice(table))
+        assert len(relations) == 3
+        assert {multiple for relation in relations for _, multiple in relation.terms} == {1.0}
+
     def test_two_ways_to_split_a_total(self):
         a, b, c = whole()
         table = {"a": a, "b": b, "c": c, "d": a + b - c, "total": a + b}

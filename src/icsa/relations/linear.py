@@ -310,7 +310,7 @@ def _select_pairs(
 
 def _select(table: _Table, found: Iterable[tuple[LinearRelation, ...]]) -> list[LinearRelation]:
     """Return independent relations with a target each, so that no target needs itself."""
-    ranked = sorted(found, key=lambda options: (len(options[0].terms), -options[0].share))
+    ranked = sorted(found, key=lambda options: _intricacy(options[0]))
     chosen: list[LinearRelation] = []
     needs: dict[str, set[str]] = {}
     spanned = np.empty((0, len(table.names)))
@@ -326,6 +326,13 @@ def _select(table: _Table, found: Iterable[tuple[LinearRelation, ...]]) -> list[
                 spanned = wider
                 break
     return chosen
+
+
+def _intricacy(relation: LinearRelation) -> tuple[float, ...]:
+    """Return what sorts few terms first, then few wrong rows, then whole and small multiples."""
+    multiples = [abs(coefficient) for _, coefficient in relation.terms]
+    broken = sum(multiple != round(multiple) for multiple in multiples)
+    return len(multiples), -relation.share, broken, sum(multiples)
 
 
 def _vector(table: _Table, relation: LinearRelation) -> Vector:

@@ -50,10 +50,10 @@ class Suspicion:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Directions:
-    """Columns of some rows as unit vectors, and the squared length that may be left of each."""
+    """Columns of some rows as vectors: products of all, and the squared length that may be left."""
 
     columns: Indices
-    units: Matrix
+    products: Matrix
     allowed: Vector
 
 
@@ -71,7 +71,7 @@ def suspected_pairs(block: Block, steps: Vector, rng: np.random.Generator) -> It
     seen: set[tuple[int, ...]] = set()
     for rows in row_sets(block, rng):
         space = _directions(block, rows, steps)
-        left = 1.0 - (space.units @ space.units.T) ** 2
+        left = 1.0 - space.products**2
         np.fill_diagonal(left, np.inf)
         pivots = np.isin(space.columns, block.pivots)
         left[~(pivots[:, None] | pivots)] = np.inf
@@ -94,7 +94,7 @@ def suspected_triples(block: Block, steps: Vector, rng: np.random.Generator) -> 
             # A pivot that had its turn has been looked at with all others.
             others = (places != pivot) & ~(pivots & (places > pivot))
             narrowed, left = _beside(space, int(pivot), others)
-            if narrowed.columns.size > 1:
+            if np.any(left <= narrowed.allowed[:, None]):
                 found.append(_small(left, narrowed, [int(space.columns[pivot])]))
         yield from _confirmed(block, steps, rows, found, seen)
 
@@ -103,26 +103,27 @@ def _beside(
     space: _Directions, pivot: int, others: npt.NDArray[np.bool_]
 ) -> tuple[_Directions, Matrix]:
     """Return other columns made orthogonal to a pivot, and what each leaves of each."""
-    axis = space.units[pivot]
-    rest = space.units[others]
-    rest = rest - np.outer(rest @ axis, axis)
-    lengths = np.einsum("ij,ij->i", rest, rest)
-    free = lengths > np.maximum(4 * space.allowed[others], 1e-8)
-    rest, lengths = rest[free], lengths[free]
-    left = lengths[:, None] - (rest @ rest.T) ** 2 / lengths
+    shares = space.products[pivot]
+    free = others & (1.0 - shares**2 > np.maximum(4 * space.allowed, 1e-8))
+    shares = shares[free]
+    products = space.products[np.ix_(free, free)] - np.outer(shares, shares)
+    lengths = 1.0 - shares**2
+    left = lengths[:, None] - products**2 / lengths
     np.fill_diagonal(left, np.inf)
-    return _Directions(space.columns[others][free], rest, space.allowed[others][free]), left
+    return _Directions(space.columns[free], products, space.allowed[free]), left
 
 
 def _directions(block: Block, rows: Indices, steps: Vector) -> _Directions:
     values = block.values[np.ix_(rows, block.columns)]
-    varied = (values != np.median(values, axis=0)).sum(axis=0) >= _LEAST_VARIED_ROWS
+    half = rows.size // 2
+    varied = (values != np.partition(values, half, axis=0)[half]).sum(axis=0) >= _LEAST_VARIED_ROWS
     columns = block.columns[varied]
-    centred = (values[:, varied] - values[:, varied].mean(axis=0)).T
-    lengths = np.sqrt(np.einsum("ij,ij->i", centred, centred))
+    centred = values[:, varied] - values[:, varied].mean(axis=0)
+    lengths = np.sqrt(np.einsum("ij,ij->j", centred, centred))
     rounding = _ROUNDING * steps[columns] * np.sqrt(rows.size) / lengths
     allowed = np.clip(rounding, _LEAST_RESIDUAL, _MOST_RESIDUAL) ** 2
-    return _Directions(columns, centred / lengths[:, None], allowed)
+    units = centred / lengths
+    return _Directions(columns, units.T @ units, allowed)
 
 
 def _small(left: Matrix, space: _Directions, pivot: list[int]) -> tuple[Vector, Indices]:

@@ -81,14 +81,14 @@ def _are_enough(n_fitting: int, n_told: int) -> bool:
 def _may_be_cells(header: Sequence[str], columns: Sequence[pl.Series]) -> bool:
     """Return whether enough of a header could be cells, after a quick look that types none."""
     possible = [
-        not text.strip().isidentifier() or text.strip() in cells.str.strip_chars()
+        not text.strip().isidentifier() or text.strip() in _values(cells)
         for text, cells in zip(header, columns, strict=True)
     ]
     return _are_enough(sum(possible), len(header))
 
 
 def _require_most_named(source: str, header: Sequence[str], columns: Sequence[pl.Series]) -> None:
-    used = [name.strip() for name, c in zip(header, columns, strict=True) if _values(c).len()]
+    used = [name.strip() for name, c in zip(header, columns, strict=True) if _values(c)]
     named = sum(map(bool, used))
     if len(used) >= 3 and 3 * named <= len(used):
         raise InputError(
@@ -97,9 +97,8 @@ def _require_most_named(source: str, header: Sequence[str], columns: Sequence[pl
         )
 
 
-def _values(cells: pl.Series) -> pl.Series:
-    stripped = cells.str.strip_chars().drop_nulls()
-    return stripped.filter(~stripped.is_in(MISSING))
+def _values(cells: pl.Series) -> set[str]:
+    return {text.strip() for text in cells if text is not None}.difference(MISSING)
 
 
 def _top(text: str, conventions: Conventions) -> Any:
@@ -119,7 +118,7 @@ def _fits(text: str, top: Any, cells: pl.Series, typed: pl.Series) -> bool:
             return typed.dtype.is_numeric() and _is_of_the_size(float(top), typed)
         return not isinstance(top, str) and pl.Series([top]).dtype == typed.dtype
     values = _values(cells)
-    return values.n_unique() > 1 and bool((values == text.strip()).any())
+    return len(values) > 1 and text.strip() in values
 
 
 def _is_of_the_size(number: float, typed: pl.Series) -> bool:

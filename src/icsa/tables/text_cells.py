@@ -20,9 +20,11 @@ from icsa.tables.text_numbers import Marks, find_marks, parse_numbers
 __all__ = ["GROUPED", "MISSING", "Conventions", "TypedCells", "find_conventions", "type_cells"]
 
 MISSING = ("", "NA", "N/A", "NaN", "NULL", "null", "<NA>")
-_MISSING_AMONG_NUMBERS = (".", "-", "None", "none", "nan", "n/a", "#N/A")
+_TOKENS = (*MISSING, ".", "-", "None", "none", "nan", "n/a", "#N/A")
+_AROUND = " \t"
 _BOOLEANS = (("true", "false"), ("True", "False"), ("TRUE", "FALSE"))
-_PROBED = 64
+# Cells of a column that are tried first, unless it is short.
+_PROBED, _SHORT = 64, 4096
 
 # The text format of numbers that are written with a separator of thousands.
 GROUPED = "grouped"
@@ -53,7 +55,9 @@ def find_conventions(
     Dates with slashes in which no field is over 12 are month-first, but day-first in files with a
     decimal comma or semicolons between cells.
     """
-    present = [_without_missing(_stripped(cells)).drop_nulls() for cells in columns]
+    frame = pl.DataFrame([cells.alias(str(place)) for place, cells in enumerate(columns)])
+    cleaned = pl.all().str.strip_chars(_AROUND).replace(dict.fromkeys(_TOKENS))
+    present = frame.select(cleaned).get_columns()
     marks = find_marks(present, separator=separator, decimal=decimal)
     otherwise = marks.decimal == "," or separator == ";"
     return Conventions(marks, slashes_are_day_first(present, otherwise=otherwise))
@@ -68,18 +72,17 @@ def type_cells(cells: pl.Series, conventions: Conventions) -> TypedCells:
     >>> found.cells.dtype, found.variable.text_format, found.cells.null_count()
     (Date, '%d-%m-%Y', 2)
     """
-    missing = _counted(cells, MISSING)
+    tokens = _counted(cells)
+    missing = Counter({token: tokens[token] for token in MISSING if token in tokens})
+    texts = cells.set(cells.is_in(MISSING), None) if missing else cells
     if cells.null_count():
         missing[""] += cells.null_count()
-    texts = cells.set(cells.is_in(MISSING), None) if missing.total() > cells.null_count() else cells
-    if texts.null_count() == len(texts) or not _parsed(_probe(texts), conventions):
+    if len(texts) > _SHORT and not _parsed(_probe(texts), conventions):
         return TypedCells(texts, Variable(), missing)
-    stripped = _without_missing(_stripped(texts))
-    found = _parsed(stripped, conventions)
+    found = _parsed(_without_missing(_stripped(texts)), conventions)
     if found is None:
         return TypedCells(texts, Variable(), missing)
-    missing += _counted(texts, _MISSING_AMONG_NUMBERS)
-    return TypedCells(found[0].alias(cells.name), found[1], missing)
+    return TypedCells(found[0].alias(cells.name), found[1], missing | tokens)
 
 
 def _parsed(stripped: pl.Series, conventions: Conventions) -> tuple[pl.Series, Variable] | None:
@@ -90,8 +93,9 @@ def _parsed(stripped: pl.Series, conventions: Conventions) -> tuple[pl.Series, V
         return numbers.cells, Variable(decimals=numbers.decimals, text_format=text_format)
     if moments := parse_moments(stripped, day_first=conventions.day_first):
         return moments[0], Variable(text_format=moments[1])
+    first = stripped.drop_nulls()[0]
     for yes, no in _BOOLEANS:
-        if stripped.drop_nulls().is_in([yes, no]).all():
+        if first in (yes, no) and stripped.drop_nulls().is_in([yes, no]).all():
             return stripped == yes, Variable(text_format=f"{yes}/{no}")
     return None
 
@@ -103,16 +107,17 @@ def _probe(texts: pl.Series) -> pl.Series:
 
 
 def _stripped(texts: pl.Series) -> pl.Series:
-    return texts.str.strip_chars(" \t")
+    return texts.str.strip_chars(_AROUND)
 
 
 def _without_missing(texts: pl.Series) -> pl.Series:
-    tokens = texts.is_in([*MISSING, *_MISSING_AMONG_NUMBERS])
+    tokens = texts.is_in(_TOKENS)
     return texts.set(tokens, None) if tokens.any() else texts
 
 
-def _counted(texts: pl.Series, tokens: tuple[str, ...]) -> Counter[str]:
-    found = texts.filter(texts.is_in(tokens))
+def _counted(texts: pl.Series) -> Counter[str]:
+    """Return how often each word for a missing cell stands in a column."""
+    found = texts.filter(texts.is_in(_TOKENS))
     if found.is_empty():
         return Counter()
     counts = found.value_counts()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,9 +13,11 @@ from icsa.errors import InputError
 
 __all__ = ["Marks", "ParsedNumbers", "find_marks", "parse_numbers"]
 
-# A plain space, a no-break space, a narrow no-break space and the Swiss apostrophe.
-_SPACES = " \u00a0\u202f'"
+# A point, a comma, a plain space, a no-break space, a narrow one and the Swiss apostrophe.
+_MARKS = ".,\u0020\u00a0\u202f'"
 _INFINITE = "[Ii]nf|INF|[Ii]nfinity"
+# Cells that tell most columns that are not numbers.
+_FEW = 64
 
 
 @dataclass(frozen=True)
@@ -72,19 +74,17 @@ def find_marks(columns: Iterable[pl.Series], *, separator: str, decimal: str | N
     """
     if decimal not in (None, ".", ","):
         raise InputError(f"The decimal mark must be '.' or ',': got {decimal!r}.")
-    marked = [cells for cells in map(_marked, columns) if not cells.is_empty()]
+    looks = _looks(columns)
     if decimal is None:
-        point = [_all_match(cells, ".") for cells in marked]
-        comma = [_all_match(cells, ",") for cells in marked]
-        for_point = sum(p and not c for p, c in zip(point, comma, strict=True))
-        for_comma = sum(c and not p for p, c in zip(point, comma, strict=True))
-        either = [cells for cells, p, c in zip(marked, point, comma, strict=True) if p and c]
+        for_point = sum(look.fits["."] and not look.fits[","] for look in looks)
+        for_comma = sum(look.fits[","] and not look.fits["."] for look in looks)
         if separator == ";" and for_point == for_comma == 0:
-            for_comma = sum(cells.str.contains(",", literal=True).any() for cells in either)
+            for_comma = sum("," in look.shown for look in looks if look.fits[","])
         decimal = "," if for_comma > for_point else "."
     else:
-        _require_numbers(marked, decimal)
-    return Marks(decimal, _thousands(marked, decimal))
+        _require_numbers(looks, decimal)
+    thousands = (look.thousands(decimal) for look in looks if look.fits[decimal])
+    return Marks(decimal, next(filter(None, thousands), None))
 
 
 def parse_numbers(cells: pl.Series, marks: Marks) -> ParsedNumbers | None:
@@ -100,7 +100,7 @@ def parse_numbers(cells: pl.Series, marks: Marks) -> ParsedNumbers | None:
     >>> parse_numbers(pl.Series(["007", "12"]), Marks()) is None
     True
     """
-    if not cells.str.contains(marks.number).all():
+    if not _may_be_numbers(cells, marks) or not cells.str.contains(marks.number).all():
         return None
     grouped = False
     if marks.thousands is not None:
@@ -120,45 +120,67 @@ def _complete(parsed: pl.Series, cells: pl.Series) -> bool:
     return parsed.null_count() == cells.null_count()
 
 
+def _may_be_numbers(cells: pl.Series, marks: Marks) -> bool:
+    """Return whether the first cells can be numbers, where no pattern is needed to tell."""
+    few = cells.head(_FEW)
+    return marks != Marks() or _complete(few.cast(pl.Float64, strict=False), few)
+
+
 def _decimals(cells: pl.Series) -> int | None:
-    after = cells.drop_nulls().str.extract(r"\.(\d+)$", 1).str.len_bytes().unique()
+    digits = pl.first().drop_nulls().str.extract(r"\.(\d+)$", 1).str.len_bytes().unique()
+    after = cells.to_frame().select(digits).to_series()
     return int(after[0]) if len(after) == 1 and after[0] is not None else None
 
 
-def _marked(cells: pl.Series) -> pl.Series:
-    """Return the cells that show a mark, empty if some cell cannot be a number."""
-    present = cells.drop_nulls()
-    digits = rf"[\d.,{_SPACES}]*\d[\d.,{_SPACES}]*(?:[eE][-+]?\d+)?"
-    if not present.str.contains(rf"^[-+]?(?:{digits}|{_INFINITE})$").all():
-        return present.clear()
-    return present.filter(present.str.contains(rf"[.,{_SPACES}]"))
+@dataclass(frozen=True)
+class _Look:
+    """The marks that a column of numbers shows, and whether it goes with either decimal mark."""
+
+    shown: frozenset[str]
+    fits: Mapping[str, bool]
+
+    def thousands(self, decimal: str) -> str | None:
+        """Return the mark beside the decimal one."""
+        return next(iter(self.shown - {decimal}), None)
 
 
-def _all_match(cells: pl.Series, decimal: str) -> bool:
-    others = [("." if decimal == "," else ","), *_SPACES]
-    return any(cells.str.contains(Marks(decimal, other).number).all() for other in others)
+def _looks(columns: Iterable[pl.Series]) -> list[_Look]:
+    """Return the looks of the columns that may be numbers and show marks."""
+    frame = pl.DataFrame([cells.alias(str(place)) for place, cells in enumerate(columns)])
+    digits = rf"[\d{_MARKS}]*\d[\d{_MARKS}]*(?:[eE][-+]?\d+)?"
+    pattern = rf"^[-+]?(?:{digits}|{_INFINITE})$"
+    numbers = [c.name for c in frame.select(pl.all().str.contains(pattern).all()) if c[0]]
+    shown: dict[str, frozenset[str]] = dict.fromkeys(numbers, frozenset())
+    for mark in _MARKS:
+        for flags in frame.select(pl.col(numbers).str.contains(mark, literal=True).any()):
+            shown[flags.name] |= {mark} if flags[0] else set()
+    fits = {d: frame.select(_fits(name, marks, d) for name, marks in shown.items()) for d in ".,"}
+    return [
+        _Look(marks, {decimal: bool(flags[name][0]) for decimal, flags in fits.items()})
+        for name, marks in shown.items()
+        if marks
+    ]
 
 
-def _require_numbers(marked: Iterable[pl.Series], decimal: str) -> None:
+def _fits(name: str, shown: frozenset[str], decimal: str) -> pl.Expr:
+    """Return whether all cells with a mark are numbers with this decimal mark."""
+    others = shown - {decimal}
+    if not shown or len(others) > 1:
+        return pl.lit(value=False).alias(name)
+    marked = pl.col(name).filter(pl.col(name).str.contains(f"[{_MARKS}]"))
+    return marked.str.contains(Marks(decimal, *others).number).all()
+
+
+def _require_numbers(looks: Iterable[_Look], decimal: str) -> None:
     """Refuse a decimal mark by which no column is a number, and by the other one some are."""
     other = "." if decimal == "," else ","
-    shown = [cells for cells in marked if cells.str.contains("[.,]").any()]
-    if any(_all_match(cells, decimal) for cells in shown):
+    shown = [look for look in looks if look.shown & {".", ","}]
+    if any(look.fits[decimal] for look in shown):
         return
-    count = sum(_all_match(cells, other) for cells in shown)
+    count = sum(look.fits[other] for look in shown)
     if count:
         are = "column is a number" if count == 1 else "columns are numbers"
         raise InputError(
             f"The decimal mark {decimal!r} does not go with the file: {count} {are} with "
             f"{other!r}, and none with {decimal!r}. Give the other one, or leave it out."
         )
-
-
-def _thousands(marked: Iterable[pl.Series], decimal: str) -> str | None:
-    for cells in marked:
-        marks: list[str] = ["." if decimal == "," else ",", *_SPACES]
-        for mark in marks:
-            shown = cells.str.contains(mark, literal=True).any()
-            if shown and cells.str.contains(Marks(decimal, mark).number).all():
-                return mark
-    return None

@@ -10,6 +10,7 @@ import io
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -58,15 +59,14 @@ def read_text(
     """Return the table in a text file, with everything about its format that was found."""
     text = load_text(path, compressed=compressed, encoding=encoding)
     source = _open(path, text, find_dialect(path, text, separator))
-    sample = _sample(source)
-    conventions = find_conventions(
-        sample.get_columns(), separator=source.dialect.separator, decimal=decimal
-    )
-    floats = _plain_floats(sample, conventions) if len(text.data) > _SMALL else {}
-    frame = None
-    if floats:
+    conventions_of = partial(find_conventions, separator=source.dialect.separator, decimal=decimal)
+    conventions, floats, frame = None, {}, None
+    if len(text.data) > _SMALL:
+        sample = _sample(source)
+        conventions = conventions_of(sample.get_columns())
+        floats = _plain_floats(sample, conventions)
         seen = _tokens(sample.get_column(name) for name in floats)
-        frame = _read_with_polars(source, floats, seen)
+        frame = _read_with_polars(source, floats, seen) if floats else None
     if frame is None:
         floats = {}
         frame = _read_with_polars(source, floats, ())
@@ -74,10 +74,7 @@ def read_text(
         frame = _read_with_care(source)
     blank = blank_rows_at_end(frame)
     frame = frame.head(frame.height - blank)
-    if len(text.data) <= _SMALL:
-        conventions = find_conventions(
-            frame.get_columns(), separator=source.dialect.separator, decimal=decimal
-        )
+    conventions = conventions or conventions_of(frame.get_columns())
     layout = Layout(
         "csv",
         separator=source.dialect.separator,
