@@ -129,7 +129,8 @@ def _directions(block: Block, rows: Indices, steps: Vector) -> _Directions:
 def _small(left: Matrix, space: _Directions, pivot: list[int]) -> tuple[Vector, Indices]:
     """Return how little is left, and columns with the one that the others explain in front."""
     target, other = np.nonzero(left <= space.allowed[:, None])
-    excess = left[target, other] / space.allowed[target]
+    # Rounded, as exact ones differ by what the processor leaves, and their order must not.
+    excess = (left[target, other] / space.allowed[target]).round(6)
     best = np.argsort(excess, kind="stable")[:_MOST_SUSPICIONS]
     columns = np.column_stack(
         [space.columns[target[best]], space.columns[other[best]]]
