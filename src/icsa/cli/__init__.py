@@ -6,6 +6,7 @@ interrupted. An error is one message on standard error without colours.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -25,7 +26,12 @@ def main() -> None:
     # Polars' allocator keeps freed memory for a second otherwise, which long tables need sooner. It
     # reads this when it is loaded.
     os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:200,muzzy_decay_ms:0")
-    sys.exit(run(sys.argv[1:]))
+    # Modules are nearly all that a command makes: looking for cycles among them takes its time, and
+    # at the end the whole process goes.
+    gc.set_threshold(100_000, 20, 20)
+    code = run(sys.argv[1:])
+    gc.freeze()
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:
