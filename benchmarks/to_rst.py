@@ -22,6 +22,7 @@ _SECTIONS = {
     "anonymize": "A table from file to file",
     "assess": "A release assessed",
     "import": "Import",
+    "command": "Commands",
     "first": "First robust release",
     "growth": "Growth",
 }

@@ -1,4 +1,4 @@
-"""The first seconds: import, and the first release with an empty, a warm and a displaced cache."""
+"""The first seconds: imports, commands, and the first release with several states of its cache."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import compileall
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,6 +21,8 @@ from benchmarks.rows.settings import Settings
 __all__ = ["cases"]
 
 _COLD, _WARM = Target("ours", 10.0), Target("ours", 1.5)
+_ROOT = Path(__file__).parents[2]
+_COMMANDS = {"--help": 0.3, "inspect examples/clinic.csv": 1.5}
 _CPU = "s CPU"
 # What `import icsa` must not load.
 _HEAVY = ("matplotlib", "narwhals", "numba", "pandas", "polars", "scipy.stats", "sklearn")
@@ -33,6 +37,9 @@ def cases(settings: Settings) -> Iterator[Case]:
     yield Case("import icsa", partial(_import_rows, "import icsa", "icsa", runs))
     core = "import icsa.anonymization"
     yield Case(core, partial(_import_rows, core, "icsa.anonymization", runs))
+    for command, limit in _COMMANDS.items():
+        name = f"command icsa {command}"
+        yield Case(name, partial(_command_rows, name, command.split(), limit, 2 * runs))
     name = "first release 120x8"
     yield Case(name, partial(_release_rows, name, settings.choose(3, 1), runs))
     for locked, writable_home in (("package", True), ("package and home", False)):
@@ -56,6 +63,26 @@ def _import_rows(name: str, module: str, runs: int) -> list[Row]:
                 "modules": len(loaded),
                 "heavy_modules": heavy,
             },
+        )
+    ]
+
+
+def _command_rows(name: str, arguments: Sequence[str], limit: float, runs: int) -> list[Row]:
+    """Return the time of a command from start to end, after one that fills the caches."""
+    elapsed = []
+    for _ in range(1 + runs):
+        start = time.perf_counter()
+        command = [sys.executable, "-m", "icsa", *arguments]
+        subprocess.run(command, cwd=_ROOT, check=True, capture_output=True)
+        elapsed.append(time.perf_counter() - start)
+    longest = max(elapsed[1:])
+    return [
+        Row(
+            name,
+            statistics.median(elapsed[1:]),
+            target=Target("ours", limit),
+            remark=f"from start to end, {runs} times; the longest {longest:.2f} s",
+            details={"elapsed": elapsed[1:]},
         )
     ]
 

@@ -132,7 +132,7 @@ def find_relations(
     for search in (_pairs, _triples, _longer):
         for _ in range(_MOST_ROUNDS):
             rest = table.without({relation.target for relation in found})
-            options = [option for option in search(rest) if option]
+            options = list(search(rest))
             if not options:
                 break
             found += _select_pairs(rest, options) if search is _pairs else _select(rest, options)
@@ -182,25 +182,32 @@ def _pairs(table: _Table) -> Iterator[tuple[LinearRelation, ...]]:
                 # What follows another in every row needs no second source.
                 if len(options) == 2 and options[0].share == 1.0 and not options[0].rounded:
                     linked.add(table.names.index(options[0].target))
-                yield options
+                if options:
+                    yield options
 
 
 def _triples(table: _Table) -> Iterator[tuple[LinearRelation, ...]]:
     rng = np.random.default_rng(_SEED)
+    known: set[tuple[int, ...]] = set()
     for block in blocks(table.columns, rng):
         for suspicion in suspected_triples(block, table.steps, rng):
-            yield _options(table, block, suspicion)
+            if suspicion.columns not in known and (found := _options(table, block, suspicion)):
+                known.add(suspicion.columns)
+                yield found
 
 
 def _longer(table: _Table) -> Iterator[tuple[LinearRelation, ...]]:
     rng = np.random.default_rng(_SEED)
+    known: set[tuple[int, ...]] = set()
     for block in _affordable(blocks(table.columns, rng)):
         for together in suspected_long(block, rng):
-            short = (one for one in together if len(one.columns) <= _MOST_TERMS + 1)
-            found = [options for one in short if (options := _options(table, block, one))]
-            yield from found
+            for suspicion in together:
+                short = len(suspicion.columns) <= _MOST_TERMS + 1 and suspicion.columns not in known
+                if short and (found := _options(table, block, suspicion)):
+                    known.add(suspicion.columns)
+                    yield found
             # An exact relation draws other starts to itself; others show once its target is gone.
-            if found:
+            if any(suspicion.columns in known for suspicion in together):
                 break
 
 
