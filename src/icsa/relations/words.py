@@ -36,13 +36,12 @@ def sum_of(terms: Iterable[tuple[str, float]], constant: float) -> str:
 
     Examples
     --------
-    >>> sum_of([("a", -1.0), ("b", 0.5)], 100.0)
-    '0.5 b - a + 100'
+    >>> sum_of([("a", -1.0), ("b", 0.5), ("seconds", 1 / 60)], 100.0)
+    '0.5 b + seconds / 60 - a + 100'
     """
     parts = []
     for name, factor in sorted(terms, key=lambda term: term[1] < 0):
-        size = "" if abs(factor) == 1.0 else f"{number(abs(factor))} "
-        parts.append(("-" if factor < 0 else "+", f"{size}{name}"))
+        parts.append(("-" if factor < 0 else "+", _multiple(name, abs(factor))))
     if constant:
         # Round figures belong to a formula; another might be somebody's date.
         known = abs(constant) <= 1000 and round(constant * 4) == constant * 4
@@ -51,3 +50,12 @@ def sum_of(terms: Iterable[tuple[str, float]], constant: float) -> str:
     sign, first = parts[0]
     rest = "".join(f" {sign} {part}" for sign, part in parts[1:])
     return f"{'-' if sign == '-' else ''}{first}{rest}"
+
+
+def _multiple(name: str, factor: float) -> str:
+    if factor == 1.0:
+        return name
+    inverse = round(1 / factor)
+    if float(number(factor)) != factor and abs(inverse * factor - 1) < 1e-12:
+        return f"{name} / {inverse}"
+    return f"{number(factor)} {name}"
