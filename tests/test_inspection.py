@@ -117,13 +117,27 @@ def test_ordered_types_and_files_that_say_ordinal_or_give_labels() -> None:
     enum = pl.Series(["low", "high", "mid"] * 3, dtype=pl.Enum(["low", "mid", "high"]))
     assert guessed(enum) == ColumnSpec(name="x", kind="ordinal", levels=("low", "mid", "high"))
     assert guessed(pl.Series(["a", "b", "c"] * 3, dtype=pl.Categorical)).kind == "category"
+    unordered = pl.Series([f"ward {k}" for k in range(40)] * 5, dtype=pl.Categorical)
+    assert guessed(unordered).kind == "category"
     many = AGES[:60]
     assert guessed([4, 7, 9] * 2, measurement="ordinal").kind == "ordinal"
     assert guessed(AGES, measurement="ordinal").kind == "integer"
     labels = dict.fromkeys(range(200), "label")
-    assert guessed(many, value_labels=labels, measurement="nominal").kind == "category"
+    assert guessed([4, 7, 9] * 2, value_labels=labels, measurement="nominal").kind == "category"
     assert guessed(many, value_labels=labels, measurement="scale").kind == "integer"
     assert guessed(many, value_labels={999: "refused"}, measurement="nominal").kind == "integer"
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_levels_and_labels_that_may_be_names_are_none(repeats: int) -> None:
+    names = [f"Mrs. No {k}" for k in range(60)]
+    unordered = pl.Series(names * repeats, dtype=pl.Categorical)
+    assert guessed(unordered).kind == "text"
+    codes = list(range(100, 160)) * repeats
+    labels = dict(zip(codes, names * repeats, strict=True))
+    assert guessed(codes[::-1], value_labels=labels, measurement="nominal").kind == "identifier"
+    if repeats == 1:
+        assert guessed(pl.Series(names, dtype=pl.Enum(names))).kind == "text"
 
 
 def test_levels_are_known_only_where_three_rows_hold_each() -> None:

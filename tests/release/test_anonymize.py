@@ -317,3 +317,16 @@ def test_a_table_without_the_cells_that_are_masked_gives_the_same_release():
     full, less = (release_of(plan, t, schema, as_key(5)) for t in (table, spare))
     assert full.table.frame.equals(less.table.frame)
     assert full.columns == less.columns
+
+
+def test_labels_of_replaced_codes_are_not_released() -> None:
+    codes = np.random.default_rng(4).permutation(60) + 0.0
+    names = {float(code): f"Mrs. No {code:.0f}" for code in codes}
+    ages = np.random.default_rng(5).integers(20, 90, 60)
+    table = Table(
+        pl.DataFrame({"who": codes, "age": ages, "weight": ages * 0.7 + codes}),
+        {"who": Variable(label="patient", value_labels=names, missing_codes=(99.0,))},
+    )
+    release = anonymize(table, random_state=1).table
+    assert release.variables["who"] == Variable(label="patient")
+    assert release.frame["who"].min() > codes.max()

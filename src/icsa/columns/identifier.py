@@ -88,9 +88,16 @@ class Identifier(Unscored):
 
 def _first_above(cells: pl.Series, n_rows: int) -> int:
     """Return a power of ten above all numbers, or 0 where the type has no room for it."""
-    if not cells.dtype.is_integer() or not cells.len():
+    if not cells.dtype.is_integer() and not cells.dtype.is_float():
         return 0
-    largest = max(int(cells.max()), n_rows)  # type: ignore[arg-type]
+    finite = cells.filter(cells.is_finite()) if cells.dtype.is_float() else cells
+    largest = max(int(finite.max() or 0), n_rows)  # type: ignore[arg-type]
     first = 10 ** len(str(largest))
-    room = int(pl.select(cells.dtype.max()).item())  # type: ignore[attr-defined]
-    return first if first + n_rows <= room else 0
+    return first if first + n_rows <= _room(cells.dtype) else 0
+
+
+def _room(dtype: pl.DataType) -> int:
+    """Return the largest of the whole numbers that a type has without gaps."""
+    if dtype.is_float():
+        return 1 << (24 if dtype == pl.Float32 else 53)
+    return int(pl.select(dtype.max()).item())  # type: ignore[attr-defined]

@@ -25,8 +25,11 @@ different, with equal steps or in a range hardly longer than their number.
       numbers crowded at some values, as counts are, nor up to 30 codes of groups (site_id).
    h. Whole numbers in sequence, or long ones of one length that are all different.
 6. Two different values: **binary**.
-7. A file that says ordinal, at most 30 levels; a type with ordered levels: **ordinal**.
-8. Value labels for every value and a file that does not say scale or ordinal: **category**.
+7. A file that says ordinal, at most 30 levels; a type with ordered levels, at most 256, not nearly
+   all different: **ordinal**. A type with levels in no order, 5 rows a level (2 where there are at
+   most 8 levels): **category**.
+8. Value labels for every value and a file that does not say scale or ordinal: **category** with as
+   many rows a level as in 7, **identifier** with fewer: such labels may be names.
 9. Strings.
    a. More than 90% of 20 or more are different: **identifier** where they are short codes (no
       blanks, at most 40 characters, mostly with a digit), **text** where not.
@@ -153,28 +156,43 @@ def guess_kind(profile: Profile) -> Guess:
 
 
 def _declared(profile: Profile) -> Guess | None:
-    """Return the kind that the file or the type itself declares."""
-    says = profile.variable.measurement
-    if isinstance(profile.dtype, pl.Enum) and profile.distinct <= _MOST_LEVELS_OF_TYPES:
-        return Guess("ordinal", "its type has levels in an order", _shown_levels(profile))
-    if says == "ordinal" and profile.distinct <= _MOST_LEVELS:
+    """Return the kind that the file or the type itself declares, where levels are no names."""
+    says, labels = profile.variable.measurement, set(profile.variable.value_labels)
+    labelled = bool(labels) and labels.issuperset(profile.values.to_list())
+    if _nearly_all_differ(profile):
+        why = "codes with a label each, different in nearly every row"
+        return Guess("identifier", why) if labelled and not profile.is_text else None
+    if isinstance(profile.dtype, pl.Enum) and says != "nominal":
+        if profile.distinct <= _MOST_LEVELS_OF_TYPES:
+            return Guess("ordinal", "its type has levels in an order", _shown_levels(profile))
+    elif says == "ordinal" and profile.distinct <= _MOST_LEVELS:
         return Guess("ordinal", "the file says ordinal", _shown_levels(profile))
-    labels = profile.variable.value_labels
-    if labels and says not in ("ordinal", "scale") and profile.distinct <= _MOST_LEVELS_OF_TYPES:
-        labelled = set(labels)
-        if all(value in labelled for value in profile.values.to_list()):
+    few = profile.distinct <= _MOST_LEVELS_OF_TYPES and not _are_held_by_few(profile)
+    if isinstance(profile.dtype, pl.Enum | pl.Categorical) and few:
+        return Guess("category", "its type has levels")
+    if labelled and says not in ("ordinal", "scale"):
+        if few:
             return Guess("category", "codes that the file gives a label each")
+        return Guess("identifier", f"{profile.distinct} codes with labels: too many for levels")
     return None
 
 
-def _of_text(profile: Profile) -> Guess:
+def _nearly_all_differ(profile: Profile) -> bool:
     share = profile.distinct / profile.present
-    if share > _NEARLY_ALL and profile.present >= _ROWS_TO_BE_UNIQUE:
+    return share > _NEARLY_ALL and profile.present >= _ROWS_TO_BE_UNIQUE
+
+
+def _are_held_by_few(profile: Profile) -> bool:
+    rows_a_level = 2 if profile.distinct <= _FEW_VALUES else _ROWS_A_VALUE
+    return profile.present < rows_a_level * profile.distinct
+
+
+def _of_text(profile: Profile) -> Guess:
+    if _nearly_all_differ(profile):
         if are_codes(profile.values.cast(pl.String)):
             return Guess("identifier", "a short code of its own in nearly every row")
         return Guess("text", "nearly every row has a text of its own")
-    rows_a_level = 2 if profile.distinct <= _FEW_VALUES else _ROWS_A_VALUE
-    if profile.distinct > _MOST_LEVELS or profile.present < rows_a_level * profile.distinct:
+    if profile.distinct > _MOST_LEVELS or _are_held_by_few(profile):
         many = f"{profile.distinct} different texts in {profile.present} rows"
         return Guess("text", f"{many}: too many for levels")
     levels = _scale(profile)

@@ -30,7 +30,7 @@ from icsa.release.records import Release
 from icsa.rules import Rule, check_rules, enforce_rules, parse_rule, require_rules
 from icsa.schema import Schema, names_with, with_kept
 from icsa.shuffling import permutation
-from icsa.tables import Table, from_frame, to_frame
+from icsa.tables import Table, Variable, from_frame, to_frame
 from icsa.threads import one_linear_algebra_thread
 
 __all__ = ["anonymize", "plan_of", "plan_release", "prepare_release", "release_of"]
@@ -212,7 +212,12 @@ def release_of(
         letters = {n: found.set(frame[n].is_not_null(), None) for n, found in letters.items()}
     extents = {name: extent_of(values) for name, values in numbers.items()}
     return Release(
-        table=source.with_frame(frame, letters),
+        table=replace(
+            source,
+            frame=frame,
+            missing_letters=letters,
+            variables=_variables_of(source, schema, frame.columns),
+        ),
         columns=tuple(changes_of(plan, source, schema, frame, extents)),
         warnings=tuple(warnings_of(plan, schema, key, extents, numbers)),
         relations=plan.relations_in(numbers),
@@ -253,6 +258,15 @@ def _cells_of(
         frame = frame[order].with_columns(built[name] for name in names_with("replace", schema))
         letters = {name: found[order] for name, found in letters.items()}
     return frame, {name: found for name, found in letters.items() if name in source.missing_letters}
+
+
+def _variables_of(source: Table, schema: Schema, released: Sequence[str]) -> dict[str, Variable]:
+    """Return what the file says about released columns: nothing about codes that are no more."""
+    found = {name: source.variables[name] for name in released if name in source.variables}
+    for name in found.keys() & names_with("replace", schema):
+        variable = found[name]
+        found[name] = replace(variable, value_labels={}, missing_codes=(), letter_labels={})
+    return found
 
 
 def _with_rules(
