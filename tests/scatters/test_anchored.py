@@ -64,11 +64,25 @@ def test_says_when_no_anchor_is_left():
         anchored(x, anchors=[1])
 
 
-def test_a_level_that_only_outliers_have_borrows_its_spread_from_everybody():
+@pytest.mark.parametrize(
+    ("change", "match"), [({"alpha": 0.4}, "alpha"), ({"alpha": "x"}, "alpha")]
+)
+def test_says_what_is_wrong_with_the_support_fraction(change, match):
+    with pytest.raises(InputError, match=match):
+        anchored(np.random.default_rng(4).normal(size=(50, 2)), anchors=[0, 1], **change)
+
+
+def test_positions_of_anchors_may_be_an_array():
+    x = np.random.default_rng(4).normal(size=(50, 3))
+    assert anchored(x, anchors=np.array([0, 2])).anchors == (0, 1)
+
+
+@pytest.mark.parametrize("usual", [0.0, -0.0639, 1e6 / 3])
+def test_a_level_that_only_outliers_have_borrows_its_spread_from_everybody(usual):
     generator = np.random.default_rng(4)
-    x = np.column_stack([generator.normal(size=(100, 2)), np.zeros(100)])
+    x = np.column_stack([generator.normal(size=(100, 2)), np.full(100, usual)])
     x[:3, :2] += 100.0
-    x[:3, 2] = 1.0
+    x[:3, 2] += 1.0
     found = anchored(x, anchors=[0, 1])
     assert found.n_borrowed == 1
     np.testing.assert_allclose(found.scatter[2, 2], np.var(x[:, 2], ddof=1))

@@ -16,6 +16,7 @@ from icsa.scatters.mcd_estimate import (
     REWEIGHTING_QUANTILE,
     MinimumCovarianceDeterminant,
     mcd,
+    require_alpha,
 )
 from icsa.scatters.mcd_factors import chi2_quantile
 from icsa.threads import in_threads, threads_for
@@ -25,6 +26,7 @@ __all__ = ["AnchoredScatter", "anchor_weights", "anchored", "weighted_scatter"]
 # Directions whose share of their variance among all rows is below this do not vary among the rows
 # that count.
 _FLAT = 1e-8
+_ROUNDING = 1e-7
 # The MCD is fitted to so many rows, drawn once and for all; then every row is judged by it. More
 # rows move its bounds by less than 1%.
 _ENOUGH_ROWS = 20_000
@@ -108,7 +110,7 @@ def weighted_scatter(
     array([1.    , 1.3333])
     """
     location, scatter = _moments(matrix, weights)
-    scatter, n_borrowed = _with_borrowed_variance(matrix, scatter)
+    scatter, n_borrowed = _with_borrowed_variance(matrix, location, scatter)
     return AnchoredScatter(
         location=location, scatter=scatter, weights=weights, anchors=used, n_borrowed=n_borrowed
     )
@@ -127,6 +129,8 @@ def anchor_weights(
     >>> used
     (0, 1)
     """
+    require_alpha(alpha)
+    reason = "one value in most rows"
     used = list(range(anchors.shape[1]))
     n_rows = anchors.shape[0]
     rows = anchors
@@ -137,15 +141,16 @@ def anchor_weights(
             found = mcd(rows[:, used], alpha=alpha, random_state=random_state)
         except ExactFitError as error:
             used.remove(used[max(error.columns, key=lambda j: _tied_share(rows[:, used[j]]))])
-        except (InputError, ConvergenceError):
+        except (InputError, ConvergenceError) as error:
+            reason = str(error)
             used.remove(max(used, key=lambda j: _tied_share(rows[:, j])))
         else:
             weights = found.weights if rows is anchors else _judged(anchors, used, found)
             return weights, tuple(used)
     raise InputError(
-        f"No anchor is left for the MCD: each of the {anchors.shape[1]} column(s) given has one "
-        "value in most rows, or there are too few rows. Give continuous columns as anchors, or use "
-        "spectral anonymization (scatters identity and cov)."
+        f"No anchor is left for the MCD of {anchors.shape[1]} column(s): {reason.rstrip('.')}. "
+        "Give continuous columns with enough rows as anchors, or use spectral anonymization (the method "
+        "sa, scatters identity and cov)."
     )
 
 
@@ -165,6 +170,8 @@ def _judged(
 
 
 def _anchor_matrix(x: Matrix, anchors: object) -> Matrix:
+    if isinstance(anchors, np.ndarray) and anchors.ndim == 1:
+        anchors = anchors.tolist()
     if isinstance(anchors, Sequence) and all(isinstance(j, int | np.integer) for j in anchors):
         if not all(0 <= j < x.shape[1] for j in anchors):
             raise InputError(f"Anchors are positions of columns, from 0 to {x.shape[1] - 1}.")
@@ -202,13 +209,14 @@ def _moments(x: Matrix, weights: npt.NDArray[np.bool_]) -> tuple[Vector, Matrix]
     return mean, sum(in_threads(cross, blocks, threads), start=start) / (count - 1)
 
 
-def _with_borrowed_variance(x: Matrix, scatter: Matrix) -> tuple[Matrix, int]:
+def _with_borrowed_variance(x: Matrix, location: Vector, scatter: Matrix) -> tuple[Matrix, int]:
     """Return the scatter with the variance among all rows where those that count do not vary.
 
     A rare level may be held only by people who stand out: its column would have variance 0.
     """
     scale = np.sqrt(np.diagonal(scatter))
-    if np.all(scale > 0.0):
+    # One value in all rows that count leaves rounding errors of it.
+    if np.all(scale > _ROUNDING * np.abs(location)):
         correlation = scatter / np.outer(scale, scale)
         if np.linalg.eigvalsh(symmetrize(correlation))[0] > _FLAT:
             return scatter, 0

@@ -60,6 +60,12 @@ class MinimumCovarianceDeterminant(LocationScatter):
     raw_correction: float = 1.0
 
 
+def require_alpha(alpha: float) -> None:
+    """Raise an error where a support fraction is no number from .5 to 1."""
+    if not isinstance(alpha, int | float | np.number) or not 0.5 <= alpha <= 1.0:
+        raise InputError("The MCD's alpha must be a number between 0.5 and 1.")
+
+
 def mcd(
     x: object,
     *,
@@ -114,8 +120,7 @@ def mcd(
     >>> bool(np.all(np.abs(estimate.location) < 0.5)), int(estimate.weights[60:].sum())
     (True, 0)
     """
-    if not 0.5 <= alpha <= 1.0:
-        raise InputError("The MCD's alpha must lie between 0.5 and 1.")
+    require_alpha(alpha)
     matrix = checked(x, "The MCD", more_rows_than_columns_plus=1)
     n, p = matrix.shape
     xt = columns_first(matrix)
