@@ -131,3 +131,19 @@ def test_a_bound_that_many_are_at_stays_one():
     column.regain_quantiles(scores)
     at_zero = (column.decode(scores) == 0.0).sum()
     assert abs(at_zero - (cells == 0).sum()) < 30
+
+
+def test_cells_beyond_all_of_the_original_are_drawn_in_and_its_own_are_not():
+    generator = np.random.default_rng(9)
+    original = np.sort(generator.normal(size=500))
+    kept = KeptQuantiles.of(original, None, _LINEAR, _NO_BOUNDS)
+    masked = generator.normal(size=500)
+    masked[:3] = 9e6, 8e3, -9e6
+    regained = kept.regained(masked)
+    low, high = kept.tails
+    assert kept.scores[0] - 2 * low.reach <= regained.min() < kept.scores[0] - low.reach
+    assert kept.scores[-1] + high.reach < regained.max() <= kept.scores[-1] + 2 * high.reach
+    np.testing.assert_array_equal(np.argsort(regained), np.argsort(masked))
+    far = np.append(original, 9e6)
+    own = KeptQuantiles.of(far, None, _LINEAR, _NO_BOUNDS).regained(far)
+    np.testing.assert_allclose(own, far)

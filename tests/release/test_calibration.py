@@ -132,3 +132,40 @@ def test_kept_quantiles_are_those_of_the_original():
         released = _released(frame, keep_quantiles=keep)
         distances[keep] = np.mean([ks_2samp(frame[c], released[c]).statistic for c in "abcde"])
     assert distances[True] < 0.03 < distances[False]
+
+
+def test_no_move_where_none_is_better():
+    scores = _scores()
+    wanted = np.eye(3)
+
+    def decoded(moved: np.ndarray) -> np.ndarray:
+        return wanted if np.array_equal(moved, scores) else np.full((3, 3), 0.5)
+
+    move = calibrating_move(scores, wanted, decoded, 3)
+    np.testing.assert_array_equal(move.apply(scores), scores)
+
+
+def test_far_scores_do_not_keep_the_others_from_the_wanted_correlation():
+    scores = _scores()
+    scores[:12] += np.random.default_rng(2).choice([-80.0, 0.0, 80.0], size=(12, 3))
+    wanted = np.array([[1.0, -0.4, 0.2], [-0.4, 1.0, 0.5], [0.2, 0.5, 1.0]])
+
+    def decoded(moved: np.ndarray) -> np.ndarray:
+        return np.corrcoef(np.clip(moved, -2.5, 2.5).T)
+
+    found = decoded(calibrating_move(scores, wanted, decoded, 6).apply(scores))
+    assert np.abs(found - wanted).max() < 0.05
+
+
+def test_one_wild_cell_does_not_reach_the_other_columns():
+    generator = np.random.default_rng(3)
+    height = generator.normal(169, 9, 200).round()
+    weight = (generator.normal(75, 12, 200) + 0.5 * (height - 169)).round(1)
+    pressure = (generator.normal(120, 12, 200) + 0.2 * (weight - 75)).round()
+    weight[7] *= 1000  # grams
+    table = pl.DataFrame({"height": height, "weight": weight, "pressure": pressure})
+    for key in range(3):
+        release = anonymize(table, random_state=key).table
+        for name in ("height", "pressure"):
+            assert abs(release[name].mean() - table[name].mean()) < 0.3 * table[name].std()
+            assert release[name].max() < 2 * table[name].max()

@@ -5,8 +5,10 @@ original's was. Masked scores are therefore moved between knots, from their own 
 of the original's scores. Every knot has at least ten people on each side and between it and the
 next one, so that none tells of a single person. Beyond the outermost a tail is shifted, and drawn
 in where its median is farther out than the original's: what people who stand out leave in other
-columns would otherwise go on as a tail that the column does not have. Where a bound comes, it is
-squeezed into the room before it, instead of being piled up there.
+columns would otherwise go on as a tail that the column does not have. For the same reason cells
+that are farther out than any of the original, and than ten times the median of its tail, are drawn
+in to at most twice as far. Where a bound comes, the tail is squeezed into the room before it,
+instead of being piled up there.
 """
 
 from __future__ import annotations
@@ -27,22 +29,50 @@ _PEOPLE = 10
 # Steps between levels that are equally far apart, and levels outside of them, if rows allow.
 _STEPS = 20
 _OUTER_LEVELS = (0.01, 0.025)
+# Medians of a tail that its cells may be beyond the outermost knot, whatever the original's are.
+_USUAL_REACH = 10.0
 # Masked scores whose quantiles are taken, at most.
 _ENOUGH_SCORES = 40_000
 
 
+@dataclass(frozen=True)
+class Tail:
+    """What lies beyond an outermost knot, as lengths from there.
+
+    Attributes
+    ----------
+    median : float
+        Of the original's cells.
+    reach : float
+        Lengths beyond this are drawn in, to at most twice as much.
+    room : float
+        Up to the bound; infinite where there is none.
+    """
+
+    median: float
+    reach: float
+    room: float
+
+    def drawn_in(self, lengths: Vector, median: float) -> Vector:
+        """Return the lengths of a masked tail with this median as lengths of this one."""
+        if 0.0 < self.median < median:
+            lengths = lengths * (self.median / median)
+        if self.reach > 0.0:
+            beyond = np.maximum(lengths - self.reach, 0.0)
+            lengths = np.minimum(lengths, self.reach) + _squeezed(beyond, self.reach)
+        return _squeezed(lengths, self.room) if self.room > 0.0 else lengths
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class KeptQuantiles:
-    """Levels, the original's scores there, the medians of its tails, the scores of the bounds.
+    """Levels, the original's scores there, and its tails.
 
     Attributes
     ----------
     levels, scores : Vector
         Knots.
-    tails : tuple of float
-        Distance from the first and the last knot to the median of what lies beyond.
-    bounds : tuple of float
-        Infinite where there is none.
+    tails : tuple of Tail
+        Below the first knot and above the last; none where there are no knots.
 
     Examples
     --------
@@ -57,8 +87,7 @@ class KeptQuantiles:
 
     levels: Vector
     scores: Vector
-    tails: tuple[float, float]
-    bounds: tuple[float, float]
+    tails: tuple[Tail, ...]
 
     @classmethod
     def of(
@@ -70,15 +99,22 @@ class KeptQuantiles:
     ) -> Self:
         """Return those of sorted numbers within bounds; none where there are too few of them."""
         levels = _with_tails(_levels(ordered.size))
+        if levels.size == 0:
+            return cls(levels, levels, ())
         # What is rounded to a bound may lie half a step beyond it.
         half = 0.0 if lattice is None else 0.5 * lattice.width
         ends = np.array([bounds[0] - half, bounds[1] + half])
         with np.errstate(over="ignore", invalid="ignore"):
             scores = transform.forward(_quantiles(ordered, levels, lattice))
-            low, high = transform.forward(ends).tolist()
-        if levels.size == 0 or not np.isfinite(scores).all():
-            return cls(levels[:0], scores[:0], (0.0, 0.0), (low, high))
-        return cls(levels[1:-1], scores[1:-1], _lengths(scores), (low, high))
+            rooms = np.abs(transform.forward(ends) - scores[[1, -2]])
+            own = np.abs(transform.forward(ordered[[0, -1]]) - scores[[1, -2]])
+        if not np.isfinite(scores).all():
+            return cls(levels[:0], scores[:0], ())
+        tails = tuple(
+            Tail(median, max(_USUAL_REACH * median, float(reach)), float(room))
+            for median, reach, room in zip(_lengths(scores), own, rooms, strict=True)
+        )
+        return cls(levels[1:-1], scores[1:-1], tails)
 
     def regained(self, scores: Vector) -> Vector:
         """Return masked scores moved so that their quantiles are the original's."""
@@ -94,12 +130,12 @@ class KeptQuantiles:
         moved = np.empty(scores.size)
         source, target = knots[distinct], self.scores[distinct]
         moved_between(np.ascontiguousarray(scores), source, target, moved)
-        beyond = np.flatnonzero(moved < target[0]), np.flatnonzero(moved > target[-1])
-        ends = zip(
-            beyond, target[[0, -1]], self.tails, _lengths(quantiles), self.bounds, strict=True
-        )
-        for rows, knot, wanted, found, bound in ends:
-            moved[rows] = _tail(moved[rows] - knot, wanted, found, bound - knot) + knot
+        low, high = self.tails
+        below, above = _lengths(quantiles)
+        rows = np.flatnonzero(moved < target[0])
+        moved[rows] = target[0] - low.drawn_in(target[0] - moved[rows], below)
+        rows = np.flatnonzero(moved > target[-1])
+        moved[rows] = target[-1] + high.drawn_in(moved[rows] - target[-1], above)
         return moved
 
 
@@ -115,13 +151,9 @@ def _lengths(quantiles: Vector) -> tuple[float, float]:
     return float(quantiles[1] - quantiles[0]), float(quantiles[-1] - quantiles[-2])
 
 
-def _tail(distances: Vector, wanted: float, found: float, room: float) -> Vector:
-    """Return signed distances from a knot, with a shorter median and within the room."""
-    if 0.0 < wanted < found:
-        distances = distances * (wanted / found)
-    if np.isfinite(room) and room != 0.0:
-        return np.asarray(-room * np.expm1(-np.abs(distances / room)))
-    return distances
+def _squeezed(lengths: Vector, room: float) -> Vector:
+    """Return lengths that are shorter than the room, short ones nearly as they are."""
+    return lengths if np.isinf(room) else np.asarray(-room * np.expm1(-lengths / room))
 
 
 def _levels(n_rows: int) -> Vector:

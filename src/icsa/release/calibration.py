@@ -8,7 +8,8 @@ and bending scales back changes them again. So the masked scores U, standardised
 of all linear maps from scores with correlation C to scores with correlation T the one that moves
 them least. T starts at the correlation that is wanted, and what the decoded release lacks of it is
 added, round by round. Correlations are of winsorised numbers: with plain ones, people who stand out
-would be given back.
+would be given back. Where what they left in the scores keeps the moved ones from coming near, their
+units are taken from medians. The best round counts, and no move at all if none is better.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ __all__ = ["Move", "calibrating_move", "score_correlation", "view_correlation"]
 
 # Standardised scores count as so far out at most when their correlations are taken.
 _LIMIT = 2.5
+# Correlations that are so near on average (root mean square) need no other units.
+_NEAR = 0.05
 # Rows that one thread moves at a time: products and results stay in the cache.
 _MOVED_ROWS = 1 << 12
 # Least eigenvalue of a correlation matrix.
@@ -91,18 +94,31 @@ def calibrating_move(
     array([[1. , 0.6],
            [0.6, 1. ]])
     """
-    centre, spread = _moments(scores)
-    root = _power(score_correlation(scores), 0.5)
-    inverse = np.linalg.inv(root)
-    target, best, least = wanted, Move(centre, spread, np.eye(wanted.shape[0])), np.inf
-    for _ in range(rounds):
-        matrix = inverse @ _power(root @ _nearest_correlation(target) @ root, 0.5) @ inverse
-        move = Move(centre, spread, matrix)
-        lacking = np.nan_to_num(wanted - correlation_of_decoded(move.apply(scores)))
-        distance = float(np.linalg.norm(lacking))
-        if distance < least:
-            best, least = move, distance
-        target = target + lacking
+    best = Move(np.zeros(wanted.shape[0]), np.ones(wanted.shape[0]), np.eye(wanted.shape[0]))
+
+    def lacking_after(move: Move) -> tuple[Matrix, float]:
+        moved = move.apply(scores)
+        found = correlation_of_decoded(moved)
+        unseen = np.isnan(found)
+        if unseen.any():
+            found = np.where(unseen, score_correlation(moved), found)
+        lacking = wanted - found
+        return lacking, float(np.sqrt(np.mean(lacking**2)))
+
+    _, least = lacking_after(best)
+    for centre, spread in (_moments(scores), _robust_moments(scores)):
+        root = _power(_held_correlation(scores, centre, spread), 0.5)
+        inverse = np.linalg.inv(root)
+        target = wanted
+        for _ in range(rounds):
+            matrix = inverse @ _power(root @ _nearest_correlation(target) @ root, 0.5) @ inverse
+            move = Move(centre, spread, matrix)
+            lacking, distance = lacking_after(move)
+            if distance < least:
+                best, least = move, distance
+            target = target + lacking
+        if least < _NEAR:
+            break
     return best
 
 
@@ -118,8 +134,7 @@ def score_correlation(scores: Matrix) -> Matrix:
     array([[1., 1.],
            [1., 1.]])
     """
-    centre, spread = _moments(scores)
-    return np.nan_to_num(_correlation(np.clip((scores - centre) / spread, -_LIMIT, _LIMIT)))
+    return _held_correlation(scores, *_moments(scores))
 
 
 def view_correlation(view: Matrix) -> Matrix:
@@ -154,6 +169,19 @@ def _moments(scores: Matrix) -> tuple[Vector, Vector]:
     centre, spread = scores.mean(axis=0), scores.std(axis=0)
     spread[spread == 0.0] = 1.0
     return centre, spread
+
+
+def _robust_moments(scores: Matrix) -> tuple[Vector, Vector]:
+    """Return medians and their deviations, which far scores do not move; else the moments."""
+    centre, spread = _moments(scores)
+    middle = np.median(scores, axis=0)
+    deviation = 1.4826 * np.median(np.abs(scores - middle), axis=0)
+    varies = deviation > 0.0
+    return np.where(varies, middle, centre), np.where(varies, deviation, spread)
+
+
+def _held_correlation(scores: Matrix, centre: Vector, spread: Vector) -> Matrix:
+    return np.nan_to_num(_correlation(np.clip((scores - centre) / spread, -_LIMIT, _LIMIT)))
 
 
 def _correlation(x: Matrix) -> Matrix:

@@ -149,8 +149,8 @@ def anchor_weights(
             return weights, tuple(used)
     raise InputError(
         f"No anchor is left for the MCD of {anchors.shape[1]} column(s): {reason.rstrip('.')}. "
-        "Give continuous columns with enough rows as anchors, or use spectral anonymization (the method "
-        "sa, scatters identity and cov)."
+        "Give continuous columns with enough rows as anchors, or use spectral anonymization (the "
+        "method sa, scatters identity and cov)."
     )
 
 
