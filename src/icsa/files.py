@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from collections.abc import Callable
@@ -13,6 +14,10 @@ __all__ = ["UNFINISHED", "require_readable", "write_atomically", "write_text_ato
 
 # How the names of files begin that are being written; what a crash leaves behind has it too.
 UNFINISHED = ".tmp-"
+
+# No room: on the disk, in the share of it that somebody may use, or under the size of a file.
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_TRIED = bytes(1 << 16)
 
 
 def require_readable(path: Path, remedy: str = "Check its name and its folder.") -> None:
@@ -47,6 +52,8 @@ def write_atomically(path: Path, writer: Callable[[Path], object]) -> None:
     """Write a file beside `path` and put it in its place when it is complete and on the disk.
 
     Whoever looks at `path`, after a crash too, sees the old file or the new one, never a part.
+    Where the disk has no room, the error is an OSError that says so and names `path`, whatever the
+    library raised that was writing.
 
     Parameters
     ----------
@@ -69,6 +76,11 @@ def write_atomically(path: Path, writer: Callable[[Path], object]) -> None:
         writer(beside)
         _reach_the_disk(beside)
         beside.replace(path)
+    except Exception as error:
+        told = _about_the_disk(error, beside, path)
+        if told is not None:
+            raise told from None
+        raise
     finally:
         beside.unlink(missing_ok=True)
     if os.name == "posix":  # the new name is on the disk when the folder is
@@ -87,6 +99,36 @@ def write_text_atomically(path: Path, text: str) -> None:
     'forty-two'
     """
     write_atomically(path, lambda beside: beside.write_text(text, encoding="utf-8", newline="\n"))
+
+
+def _about_the_disk(error: Exception, beside: Path, path: Path) -> OSError | None:
+    """Return what the disk has to do with a file that could not be written; None if nothing."""
+    cause = error if isinstance(error, OSError) and error.errno is not None else None
+    if beside.exists() and (cause is None or cause.errno not in _NO_ROOM):
+        cause = _lack_of_room(beside) or cause  # libraries seldom say why they could not write
+    if cause is None:
+        return None
+    if cause.errno in _NO_ROOM:
+        advice = "Make room on the disk of that folder, or write to another one."
+        return OSError(cause.errno, f"{cause.strerror}. {advice}", str(path))
+    # A name that nobody gave says nothing to whoever reads it.
+    return OSError(cause.errno, cause.strerror, str(path)) if _names(cause, beside) else None
+
+
+def _names(error: OSError, path: Path) -> bool:
+    return error.filename is None or str(error.filename) == str(path)
+
+
+def _lack_of_room(beside: Path) -> OSError | None:
+    """Return the error of a full disk when some more is written to a file; None where it fits."""
+    try:
+        with beside.open("ab") as file:
+            file.write(_TRIED)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        return error if error.errno in _NO_ROOM else None
+    return None
 
 
 def _reach_the_disk(path: Path) -> None:

@@ -26,7 +26,7 @@ from icsa.tables import (
     default_output,
     describe_layout,
     read_table,
-    unwritten_letters,
+    unwritten_reasons,
     write_table,
 )
 from icsa.tables.transport_files import write_transport_letters
@@ -126,6 +126,18 @@ def test_sas_data_sets_go_the_same_way(tmp_path: Path, monkeypatch: pytest.Monke
     assert again.missing_letters["weight"].equals(table.missing_letters["weight"])
 
 
+def test_single_precision_of_stata_is_read_as_it_was_typed_in(tmp_path: Path) -> None:
+    import pandas as pd
+
+    typed_in = [71.3, 4.9, -0.01, 1e-7, 123_456_792.0, None]
+    frame = pd.DataFrame({"w": pd.Series(typed_in, dtype="float32"), "n": [1, 2, 3, 4, 5, 6]})
+    frame.to_stata(tmp_path / "t.dta", write_index=False)
+    table = read_table(tmp_path / "t.dta")
+    assert table.frame["w"].to_list() == typed_in
+    write_table(table, tmp_path / "copy.dta")
+    assert read_table(tmp_path / "copy.dta").frame["w"].to_list() == typed_in
+
+
 def test_another_format_than_the_input(tmp_path: Path) -> None:
     write_table(Table(FRAME, VARIABLES), tmp_path / "t.sav")
     table = read_table(tmp_path / "t.sav")
@@ -195,7 +207,7 @@ def test_letters_survive(tmp_path: Path, suffix: str) -> None:
     write_table(table, target)
     again = read_table(target)
     assert again.frame.equals(table.frame)
-    assert unwritten_letters(table, target) == ()
+    assert unwritten_reasons(table, target) == ()
     assert set(again.missing_letters) == {"x", "w", "d"}
     for name, letters in again.missing_letters.items():
         assert letters.equals(table.missing_letters[name])
@@ -206,10 +218,19 @@ def test_letters_survive(tmp_path: Path, suffix: str) -> None:
 @pytest.mark.parametrize("suffix", ["csv", "sav", "parquet", "xlsx"])
 def test_letters_that_a_format_does_not_have_are_told(tmp_path: Path, suffix: str) -> None:
     table = read_table(lettered(tmp_path))
-    (sentence,) = unwritten_letters(table, tmp_path / f"t.{suffix}")
+    (sentence,) = unwritten_reasons(table, tmp_path / f"t.{suffix}")
     assert sentence.startswith("x, w, d: 4 lettered missing value(s) (.a, .b, .c, .z) are written")
     write_table(table, tmp_path / f"t.{suffix}")
     assert read_table(tmp_path / f"t.{suffix}").frame["x"].null_count() == 3
+
+
+def test_codes_that_a_format_does_not_declare_are_told() -> None:
+    table = Table(
+        pl.DataFrame({"x": [1.5, 99.0], "y": [1, 2]}), {"x": Variable(missing_codes=(99.0,))}
+    )
+    (sentence,) = unwritten_reasons(table, "t.csv")
+    assert sentence.startswith("x: codes for missing are written as plain values")
+    assert unwritten_reasons(table, "t.sav") == ()
 
 
 def test_the_letter_that_only_sas_has(tmp_path: Path) -> None:
@@ -221,7 +242,7 @@ def test_the_letter_that_only_sas_has(tmp_path: Path) -> None:
     assert read_table(tmp_path / "t.xpt").missing_letters["x"].equals(letters["x"])
     write_table(table, tmp_path / "t.dta")
     assert read_table(tmp_path / "t.dta").missing_letters["x"].to_list() == [None, None, "a"]
-    assert "x: 1 lettered missing value(s) (._)" in unwritten_letters(table, "t.dta")[0]
+    assert "x: 1 lettered missing value(s) (._)" in unwritten_reasons(table, "t.dta")[0]
 
 
 @pytest.mark.parametrize("version", [5, 8])
@@ -271,6 +292,86 @@ def test_zero_rows(tmp_path: Path) -> None:
         assert read_table(path).frame.height == 0
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_ordered_categories_keep_their_order(tmp_path: Path, suffix: str) -> None:
+    import pandas as pd
+
+    levels = ["none", "trace", "plus", "strong", "never seen"]
+    grades = ["plus", "none", None, "strong", "trace"]
+    frame = pd.DataFrame(
+        {
+            "n": [1, 2, 3, 4, 5],
+            "grade": pd.Categorical(grades, categories=levels, ordered=True),
+            "place": pd.Categorical(["a", "b", "a", "b", "a"]),
+        }
+    )
+    path, copy = tmp_path / f"t.{suffix}", tmp_path / f"copy.{suffix}"
+    (frame.to_parquet if suffix == "parquet" else frame.to_feather)(path)
+    table = read_table(path)
+    assert table.frame["grade"].dtype == pl.Enum(levels)
+    assert table.frame["grade"].to_list() == grades
+    assert table.frame["place"].dtype == pl.Categorical
+    write_table(table, copy)
+    back = (pd.read_parquet if suffix == "parquet" else pd.read_feather)(copy)
+    assert back["grade"].cat.ordered
+    assert list(back["grade"].cat.categories) == levels
+    assert back["grade"].cat.codes.tolist() == frame["grade"].cat.codes.tolist()
+
+
+def test_ordered_categories_in_a_stream_of_arrow(tmp_path: Path) -> None:
+    import pyarrow as pa
+
+    cells = pa.DictionaryArray.from_arrays(pa.array([1, 0]), pa.array(["b", "a"]), ordered=True)
+    source = pa.table({"z": cells})
+    with (
+        pa.OSFile(str(tmp_path / "t.arrow"), "wb") as file,
+        pa.ipc.new_stream(file, source.schema) as out,
+    ):
+        out.write_table(source)
+    assert read_table(tmp_path / "t.arrow").frame["z"].dtype == pl.Enum(["b", "a"])
+
+
+def test_the_same_name_twice_in_an_arrow_file(tmp_path: Path) -> None:
+    import pyarrow as pa
+
+    source = pa.table([pa.array([1]), pa.array([2])], names=["a", "a"])
+    with (
+        pa.OSFile(str(tmp_path / "t.arrow"), "wb") as file,
+        pa.ipc.new_file(file, source.schema) as out,
+    ):
+        out.write_table(source)
+    with pytest.raises(InputError, match="the same name more than once"):
+        read_table(tmp_path / "t.arrow")
+
+
+def test_without_pyarrow_categories_have_no_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import importlib.util
+
+    import pandas as pd
+
+    frame = pd.DataFrame({"z": pd.Categorical(["b", "a"], categories=["b", "a"], ordered=True)})
+    frame.to_parquet(tmp_path / "t.parquet")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    assert read_table(tmp_path / "t.parquet").frame["z"].to_list() == ["b", "a"]
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_decimals_of_too_many_digits(
+    tmp_path: Path, suffix: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    import pyarrow as pa
+    import pyarrow.feather
+
+    table = pa.table({"n": [1], "x": pa.array([1]).cast(pa.decimal256(50, 2))})
+    path = tmp_path / f"t.{suffix}"
+    (pq.write_table if suffix == "parquet" else pyarrow.feather.write_feather)(table, path)
+    with pytest.raises(InputError, match="column 'x' has decimals of 50 digits"):
+        read_table(path)
+    assert capfd.readouterr().err == ""
+
+
 # Workbooks.
 
 
@@ -316,9 +417,26 @@ def test_sheets(tmp_path: Path) -> None:
     make_workbook(path)
     for sheet in ("Notes", 2, "2"):
         assert read_table(path, sheet=sheet).frame["a"].to_list() == ["word"]
-    for sheet in ("Nowhere", 3, 0, -1):
+    for sheet in ("Nowhere", 3, 0, -1, "²", ""):
         with pytest.raises(InputError, match=r"no sheet .* Its sheets: 'People', 'Notes'"):
             read_table(path, sheet=sheet)
+
+
+def test_an_empty_sheet(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        book.add_worksheet("Cover")
+        for name in ("People", "Notes"):
+            book.add_worksheet(name).write_string(0, 0, "n")
+    expected = r"sheet 'Cover' is empty\. Read another one with --sheet: 'People', 'Notes'\.$"
+    for sheet in (None, "Cover", 1):
+        with pytest.raises(InputError, match=expected):
+            read_table(path, sheet=sheet)
+    assert read_table(path, sheet=2).frame.columns == ["n"]
+    with xlsxwriter.Workbook(path) as book:
+        book.add_worksheet("Only")
+    with pytest.raises(InputError, match=r"sheet 'Only' is empty\. Save it again\.$"):
+        read_table(path)
 
 
 def test_text_that_looks_like_a_formula_stays_text(tmp_path: Path) -> None:

@@ -63,6 +63,68 @@ def sheet_of(path: Path, rows: Sequence[Sequence[Any]], name: str = "Data", *mor
     return path
 
 
+SURNAMES = "Smith Jones Miller Brown Weber Fox Lee Kim Roy Ray".split()  # noqa: SIM905
+FIRST = "Anna Bert Carl Dora Emil Finn Gus Hal Ina Jan".split()  # noqa: SIM905
+
+
+def person(k: int) -> dict[str, str]:
+    """Return cells of a person by what they are; ids and names are unique."""
+    return {
+        "id": f"P{k:04d}",
+        "plate": f"{chr(65 + k % 26)}{chr(65 + k % 7)}-{1000 + k * 37 % 9000}",
+        "surname": f"{SURNAMES[k % 10]}{k}",
+        "first": f"{FIRST[k % 10]}{chr(97 + k % 26)}{chr(97 + k // 26)}",
+        "street": f"Street {k}",
+        "age": str(20 + k * 7 % 60),
+        "weight": str(50 + k * 11 % 70),
+        "sex": "fm"[k % 2],
+    }
+
+
+class TestUniqueTexts:
+    """Ids and names of the first person, which no other row has."""
+
+    @pytest.mark.parametrize(
+        "columns",
+        [
+            "id surname first age sex",
+            "id surname first age",
+            "surname age weight street",
+            "surname street age",
+            "plate surname age",
+            "id surname first sex",
+            "first surname age sex",
+        ],
+    )
+    def test_a_person_is_no_header(self, read: Reader, columns: str) -> None:
+        rows = [[person(k)[c] for c in columns.split()] for k in range(200)]
+        with pytest.raises(InputError, match="looks like a row of cells"):
+            read(lines_of(rows))
+
+    @pytest.mark.parametrize(
+        "header",
+        [
+            "id surname first age sex",
+            "ID Surname First Age Sex",
+            "id surname first 2019 2020",
+            "id1 name1 name2 q1 q2",
+            "P1 P2 P3 P4 P5",
+            "Q101 Q102 Q103 Q104 Q105",
+            "var001 var002 var003 var004 var005",
+            "PID Name1 Name2 A1 S1",
+        ],
+    )
+    @pytest.mark.parametrize("columns", ["id surname first age sex", "plate surname street sex id"])
+    def test_names_above_unique_texts_pass(self, read: Reader, header: str, columns: str) -> None:
+        rows = [[person(k)[c] for c in columns.split()] for k in range(200)]
+        assert read(lines_of([header.split(), *rows])).frame.columns == header.split()
+
+    def test_names_above_texts_only_pass(self, read: Reader) -> None:
+        rows = [[person(k)[c] for c in ("surname", "first", "street")] for k in range(200)]
+        header = ["Surname", "First", "Street"]
+        assert read(lines_of([header, *rows])).frame.columns == header
+
+
 class TestNoHeader:
     @pytest.mark.parametrize("seed", range(5))
     @pytest.mark.parametrize("separator", [",", ";", "\t"])
@@ -256,6 +318,13 @@ class TestBlankRowsAtTheEnd:
 
     def test_one_column_keeps_its_missing_cells(self, read):
         assert read("a\n1\n2\nNA\n").frame["a"].to_list() == [1, 2, None]
+
+    def test_lines_without_a_character_are_no_rows(self, read):
+        rows = people()
+        text = lines_of([HEADER, *rows[:20]]) + "\n,,,,\n\n" + lines_of(rows[20:]) + "\n"
+        table = read(text)
+        assert (table.frame.height, table.layout.blank_rows) == (41, 0)
+        assert table.frame.row(20) == (None,) * 5
 
     def test_nothing_but_blank_rows(self, read):
         assert read("a,b\n,\n,\n").frame.shape == (0, 2)

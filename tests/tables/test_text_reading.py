@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from icsa.errors import InputError
-from icsa.tables import Table, describe_layout, read_table
+from icsa.tables import Table, describe_layout, read_table, write_table
 from icsa.tables import text_reading as text_reading_module
 
 Reader = Callable[..., Table]
@@ -276,8 +276,14 @@ def test_header_only(read: Reader) -> None:
         (b"a,b\n1,2\n3,4,5\n", r"row 3 \(the header is row 1\): 3 cells where the header has 2"),
         (b"a,b,c\n1,2,3\n\n4,5\n", r"row 4 .*: 2 cells where the header has 3"),
         (b"a,b,c\n1,2,3\n4,5,\n6\n", r"row 4 .*: 1 cells where the header has 3"),
-        (b'a,b\n1,"x\n2,y\n', "row 2: a quotation mark opens a cell and none closes it"),
-        (b'a,b\n1,2\n1,"x"y\n', "row 3: a quotation mark inside a quoted cell is not doubled"),
+        (
+            b'a,b\n1,"x\n2,y\n',
+            "row 2 .the header is row 1.: a quotation mark opens a cell and none closes it",
+        ),
+        (
+            b'a,b\n1,2\n1,"x"y\n',
+            "row 3 .the header is row 1.: a quotation mark inside a quoted cell is not doubled",
+        ),
         (b"a,b\n1,2\n3,\x00\n", "line 3 has a zero byte"),
         (bytes(range(1, 32)) * 20, "not a text file that can be read"),
         (b"PK\x03\x04....", "looks like a zip archive or a workbook. Rename it to end in .xlsx"),
@@ -329,3 +335,48 @@ def test_the_line_for_the_terminal(read: Reader) -> None:
     assert describe_layout(table) == (
         "CSV, separator ';', decimal ',', thousands '.', Windows-1252, 2 rows, 2 columns"
     )
+
+
+class TestBelowTheSample:
+    """Large files: what the first rows do not show."""
+
+    @pytest.fixture(autouse=True)
+    def large(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("icsa.tables.text_reading._SMALL", 0)
+        monkeypatch.setattr("icsa.tables.text_reading._SAMPLED_ROWS", 20)
+
+    @pytest.mark.parametrize(
+        ("early", "late", "separator", "expected"),
+        [
+            ("12", "1,234", "\t", (12, 1234)),
+            ("12.5", "1,234.5", "\t", (12.5, 1234.5)),
+            ("12.5", '"1,234.5"', ",", (12.5, 1234.5)),
+            ("12", "1.234,5", ";", (12.0, 1234.5)),
+            ("12", "1,5", ";", (12.0, 1.5)),
+            ("12", "1 234", ";", (12, 1234)),
+            ("1/2/2020", "31/2/2020", ",", None),
+            ("1/2/2020", "31/12/2020", ",", (dt.date(2020, 2, 1), dt.date(2020, 12, 31))),
+            ("12", "unknown", ",", None),
+        ],
+    )
+    def test_columns_are_what_all_their_cells_are(
+        self, tmp_path: Path, early: str, late: str, separator: str, expected: Any
+    ) -> None:
+        rows = [[early, "x"]] * 50 + [[late, "y"]] + [[early, "z"]] * 5
+        text = "".join(separator.join(row) + "\n" for row in [["n", "s"], *rows])
+        path = tmp_path / "t.csv"
+        path.write_text(text)
+        table = read_table(path)
+        if expected is None:
+            assert table.frame["n"].dtype == pl.String
+        else:
+            assert (table.frame["n"][0], table.frame["n"][50]) == expected
+        write_table(table, tmp_path / "copy.csv")
+        assert read_table(tmp_path / "copy.csv").frame.equals(table.frame)
+
+    def test_a_decimal_mark_that_is_known_stays(self, tmp_path: Path) -> None:
+        rows = ["1.5;12"] * 50 + ["2.5;1,5"]
+        (tmp_path / "t.csv").write_text("a;b\n" + "".join(f"{row}\n" for row in rows))
+        table = read_table(tmp_path / "t.csv")
+        assert table.frame.dtypes == [pl.Float64, pl.String]
+        assert table.layout.decimal == "."

@@ -43,6 +43,35 @@ def test_same_bytes(tmp_path: Path, text: str, encoding: str) -> None:
     assert copy.read_bytes() == path.read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("text", "source", "target", "separator"),
+    [
+        ('a,b\n1.5,x y\n2.5,"y,z"\n', "t.csv", "r.tsv", "\t"),
+        ('a,b\n1.5,x y\n2.5,"y,z"\n', "t.csv", "r.tsv.gz", "\t"),
+        ('a,b\n1.5,x y\n2.5,"y,z"\n', "t.csv", "r.TSV", "\t"),
+        ("a;b\n1,5;x\n2,5;y\n", "t.csv", "r.tsv", "\t"),
+        ("a\tb\n1.5\tx\n2.5\ty,z\n", "t.tsv", "r.csv", ","),
+        ("a\tb\n1.5\tx\n2.5\ty,z\n", "t.tsv.gz", "r.csv", ","),
+        ("a\tb\n1,5\tx\n2,5\ty\n", "t.tsv", "r.csv", ";"),
+        ("a\tb\n1.5\tx\n2.5\ty\n", "t.csv", "r.csv.gz", "\t"),
+        ("a\tb\n1.5\tx\n2.5\ty\n", "t.tsv", "r.txt", "\t"),
+        ("a;b\n1.5;x\n2.5;y\n", "t.tsv", "r.tsv", ";"),
+        ("a|b\n1.5|x\n2.5|y\n", "t.txt", "r.csv", "|"),
+    ],
+)
+def test_the_suffix_says_the_separator_where_it_changes(
+    tmp_path: Path, text: str, source: str, target: str, separator: str
+) -> None:
+    content = text.encode()
+    path = tmp_path / source
+    path.write_bytes(gzip.compress(content) if source.endswith(".gz") else content)
+    table = read_table(path)
+    write_table(table, tmp_path / target)
+    again = read_table(tmp_path / target)
+    assert again.layout.separator == separator
+    assert again.frame.equals(table.frame)
+
+
 def test_gzip_has_neither_name_nor_time(tmp_path: Path) -> None:
     path = tmp_path / "t.csv.gz"
     write_table(Table(pl.DataFrame({"a": [1]})), path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from icsa.tables.frames import from_frame, to_frame
-from icsa.tables.missing_letters import unwritten_letters
+from icsa.tables.missing_letters import unwritten_reasons
 from icsa.tables.reading import describe_layout, read_table
 from icsa.tables.suffixes import default_output
 from icsa.tables.table import Layout, Measurement, Table, Variable
@@ -20,6 +20,6 @@ __all__ = [
     "output_kind",
     "read_table",
     "to_frame",
-    "unwritten_letters",
+    "unwritten_reasons",
     "write_table",
 ]

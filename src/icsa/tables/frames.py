@@ -136,68 +136,50 @@ def _to_pandas(table: Table, like: Any) -> Any:
     from icsa.tables.pandas_columns import to_pandas
 
     originals = {str(name): position for position, name in enumerate(like.columns)}
-    columns, names = [], []
-    for cells in table.frame.get_columns():
-        position = originals.get(cells.name)
-        original = None if position is None else like.iloc[:, position]
-        columns.append(to_pandas(cells, original))
-        names.append(cells.name if position is None else like.columns[position])
+    positions = [originals.get(name) for name in table.frame.columns]
+    columns = [
+        to_pandas(cells, None if position is None else like.iloc[:, position])
+        for cells, position in zip(table.frame.get_columns(), positions, strict=True)
+    ]
     pd = sys.modules["pandas"]
     frame = pd.concat(columns, axis=1) if columns else pd.DataFrame()
-    frame.columns = pd.Index(names, tupleize_cols=False, dtype=_index_dtype(names, like))
+    frame.columns = _pandas_names(table.frame.columns, positions, like.columns)
     frame.attrs = {}
     return frame
 
 
-def _index_dtype(names: Sequence[object], like: Any) -> Any:
-    return like.columns.dtype if set(names) <= set(like.columns) else None
+def _pandas_names(names: Sequence[str], positions: Sequence[int | None], like: Any) -> Any:
+    """Return names of columns as they were: numbers, tuples, several levels with their names."""
+    pd = sys.modules["pandas"]
+    if None in positions:
+        mixed = [n if p is None else like[p] for n, p in zip(names, positions, strict=True)]
+        return pd.Index(mixed, tupleize_cols=False)
+    if list(positions) == list(range(len(like))):
+        return like
+    taken = like.take(positions)
+    return taken.remove_unused_levels() if isinstance(like, pd.MultiIndex) else taken
 
 
 def _from_arrow(frame: Any) -> Table:
-    pa = sys.modules["pyarrow"]
+    from icsa.tables.arrow_columns import from_arrow
+
     names = _unique_names(frame.schema.names)
-    table = pa.table(frame.columns, names=names)
-    # bare of metadata, which may name extension types
-    columns = pl.from_arrow(table).get_columns()  # type: ignore[union-attr]
-    ordered = [
-        bool(field.type.ordered) if pa.types.is_dictionary(field.type) else None
-        for field in frame.schema
-    ]
-    return _table(columns, ordered)
+    pairs = [from_arrow(name, cells) for name, cells in zip(names, frame.columns, strict=True)]
+    return _table([cells for cells, _ in pairs], [ordered for _, ordered in pairs])
 
 
 def _to_arrow(table: Table, like: Any) -> Any:
+    from icsa.tables.arrow_columns import to_arrow
+
     pa = sys.modules["pyarrow"]
     arrow = table.frame.to_arrow()
     columns, fields = [], []
     for name, column in zip(arrow.column_names, arrow.columns, strict=True):
         position = like.schema.get_field_index(name)
-        wanted = column.type if position < 0 else like.schema.field(position).type
-        column = _arrow_column(column, wanted)
+        column = column if position < 0 else to_arrow(column, like.column(position))
         columns.append(column)
         fields.append(pa.field(name, column.type))
     result = pa.Table.from_arrays(columns, schema=pa.schema(fields))
     if isinstance(like, pa.RecordBatch):
         return result.combine_chunks().to_batches()[0] if result.num_rows else like.slice(0, 0)
     return result
-
-
-def _arrow_column(column: Any, wanted: Any) -> Any:
-    pa = sys.modules["pyarrow"]
-    if column.type == wanted:
-        return column
-    try:
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        if not pa.types.is_dictionary(wanted):
-            return column.cast(wanted)
-        encoded = column.cast(wanted.value_type).dictionary_encode().combine_chunks()
-        pieces = [
-            pa.DictionaryArray.from_arrays(
-                piece.indices.cast(wanted.index_type), piece.dictionary, ordered=wanted.ordered
-            )
-            for piece in (encoded.chunks if isinstance(encoded, pa.ChunkedArray) else [encoded])
-        ]
-        return pa.chunked_array(pieces, type=wanted)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return column

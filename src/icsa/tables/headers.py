@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+import re
+from collections.abc import Callable, Sequence
+from itertools import groupby, pairwise
 from typing import Any
 
 import polars as pl
@@ -16,6 +17,7 @@ __all__ = ["ROWS_LOOKED_AT", "require_names"]
 ROWS_LOOKED_AT = 300
 _FEWEST_ROWS = 10
 _YEARS = (1800, 2200)
+_DIGIT, _DIGITS = re.compile(r"\d"), re.compile(r"\d+")
 
 
 def require_names(
@@ -25,9 +27,10 @@ def require_names(
 
     It looks like a title if it names at most a third of three columns or more. It looks like a row
     if at least half of its cells, and two of them, go with their columns (numbers and dates of the
-    column's size, texts that the column holds too), and at most a third are texts above numbers or
-    dates. Numbers that are usual as names do not count: those in equal steps, years, and whole
-    numbers that rise while their columns do not.
+    column's size, texts that the column holds too or that are built like its own), and at most a
+    third are texts above numbers or dates. Numbers that are usual as names do not count: those in
+    equal steps, years, and whole numbers that rise while their columns do not. Without texts above
+    numbers, texts do not count either that could be cells of a column that has hardly any twice.
 
     Parameters
     ----------
@@ -66,6 +69,8 @@ def require_names(
         and _fits(header[place], tops[place], columns[place], typed[place])
     ]
     others = [k for k in told if _differs(header[k], tops[k], columns[k], typed[k], conventions)]
+    if not others:
+        told = [k for k in told if k in fitting or not _may_be_new(header[k], columns[k], typed[k])]
     if _are_enough(len(fitting), len(told)) and 3 * len(others) <= len(told):
         raise InputError(
             f"{source}: the first line looks like a row of cells, not like names: {len(fitting)} "
@@ -80,11 +85,14 @@ def _are_enough(n_fitting: int, n_told: int) -> bool:
 
 def _may_be_cells(header: Sequence[str], columns: Sequence[pl.Series]) -> bool:
     """Return whether enough of a header could be cells, after a quick look that types none."""
-    possible = [
-        not text.strip().isidentifier() or text.strip() in _values(cells)
-        for text, cells in zip(header, columns, strict=True)
-    ]
-    return _are_enough(sum(possible), len(header))
+    possible = uncounted = 0
+    for text, cells in zip(header, columns, strict=True):
+        stripped, values = text.strip(), _values(cells)
+        if not stripped.isidentifier() or stripped in values or _is_built_alike(stripped, values):
+            possible += 1
+        elif _are_mostly_different(cells, values):
+            uncounted += 1
+    return _are_enough(possible, len(header) - uncounted)
 
 
 def _require_most_named(source: str, header: Sequence[str], columns: Sequence[pl.Series]) -> None:
@@ -118,7 +126,49 @@ def _fits(text: str, top: Any, cells: pl.Series, typed: pl.Series) -> bool:
             return typed.dtype.is_numeric() and _is_of_the_size(float(top), typed)
         return not isinstance(top, str) and pl.Series([top]).dtype == typed.dtype
     values = _values(cells)
-    return len(values) > 1 and text.strip() in values
+    return len(values) > 1 and (text.strip() in values or _is_built_alike(text.strip(), values))
+
+
+def _is_built_alike(text: str, values: set[str]) -> bool:
+    """Return whether a text differs from nearly all of a column in digits only: P0001, P0002.
+
+    Or in letters too, where three digits or more stand at the same places: AB-1203, KC-2207.
+    """
+    n_digits = len(_DIGIT.findall(text))
+    if not n_digits or n_digits == len(text):
+        return False
+    bare, classes = _DIGITS.sub("0", text), _classes(text)
+    if _most(values, lambda value: _DIGITS.sub("0", value) == bare):
+        return True
+    return n_digits >= 3 and _most(values, lambda value: _classes(value) == classes)
+
+
+def _may_be_new(text: str, cells: pl.Series, typed: pl.Series) -> bool:
+    """Return whether a text may be one more of a column of texts that nearly all differ."""
+    values = _values(cells)
+    if _is_measured(typed) or not _are_mostly_different(cells, values):
+        return False
+    outline = _outline(text.strip())
+    return 10 * sum(_outline(value) == outline for value in values) >= len(values)
+
+
+def _are_mostly_different(cells: pl.Series, values: set[str]) -> bool:
+    return len(values) >= _FEWEST_ROWS and 10 * len(values) >= 9 * (len(cells) - cells.null_count())
+
+
+def _most(values: set[str], is_alike: Callable[[str], bool]) -> bool:
+    return len(values) > 1 and 10 * sum(map(is_alike, values)) >= 9 * len(values)
+
+
+def _classes(text: str) -> str:
+    """Return A for a capital letter, a for another one, 0 for a digit, and signs as they are."""
+    letters = ("A" if sign.isupper() else "a" if sign.isalpha() else sign for sign in text)
+    return _DIGIT.sub("0", "".join(letters))
+
+
+def _outline(text: str) -> str:
+    """Return the classes of the characters, several of one class as one: Smith12 is Aa0."""
+    return "".join(sign for sign, _ in groupby(_classes(text)))
 
 
 def _is_of_the_size(number: float, typed: pl.Series) -> bool:

@@ -6,7 +6,7 @@ A letter says why a number is missing. Cells hold null there, and the letters ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import polars as pl
@@ -14,11 +14,13 @@ import polars as pl
 from icsa.tables.suffixes import file_kind
 from icsa.tables.table import Table
 
-__all__ = ["split_letters", "unwritten_letters", "with_letters", "writable_letters"]
+__all__ = ["split_letters", "unwritten_reasons", "with_letters", "writable_letters"]
 
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 # SAS has one more than Stata; no other format has any.
 _WRITABLE: Mapping[str, str] = {"dta": _ALPHABET, "xpt": f"{_ALPHABET}_"}
+# Formats that say which values stand for missing.
+_DECLARE_CODES = ("sav", "zsav")
 
 
 def split_letters(cells: pl.Series) -> tuple[pl.Series, pl.Series]:
@@ -72,19 +74,32 @@ def writable_letters(table: Table, file_format: str) -> dict[str, pl.Series]:
     return found
 
 
-def unwritten_letters(table: Table, path: str | Path) -> tuple[str, ...]:
-    """Return one sentence on the lettered missing values that a file cannot hold; none if it can.
+def unwritten_reasons(table: Table, path: str | Path) -> tuple[str, ...]:
+    """Return sentences on the letters and codes for missing that a file cannot hold.
 
     Examples
     --------
     >>> frame = pl.DataFrame({"age": [41, None]})
     >>> table = Table(frame, missing_letters={"age": pl.Series([None, "a"])})
-    >>> unwritten_letters(table, "release.csv")
+    >>> unwritten_reasons(table, "release.csv")
     ('age: 1 lettered missing value(s) (.a) are written as plain missing ones, because ...',)
-    >>> unwritten_letters(table, "release.dta")
+    >>> unwritten_reasons(table, "release.dta")
     ()
     """
     file_format = file_kind(Path(path)).file_format
+    return (*_unwritten_letters(table, file_format), *_undeclared_codes(table, file_format))
+
+
+def _undeclared_codes(table: Table, file_format: str) -> Iterator[str]:
+    names = [name for name in table.frame.columns if table.variable(name).missing_codes]
+    if names and file_format not in _DECLARE_CODES:
+        yield (
+            f"{', '.join(names)}: codes for missing are written as plain values, because "
+            f"{file_format} files do not declare them. Write .sav to keep them apart."
+        )
+
+
+def _unwritten_letters(table: Table, file_format: str) -> tuple[str, ...]:
     written = writable_letters(table, file_format)
     lost: dict[str, int] = {}
     letters_lost: set[str] = set()

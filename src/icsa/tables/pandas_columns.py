@@ -80,12 +80,7 @@ def to_pandas(cells: pl.Series, like: Any) -> Any:
 
 def _in_type(cells: pl.Series, dtype: Any) -> Any:
     if isinstance(dtype, pd.CategoricalDtype):
-        texts = _is_text(dtype.categories)
-        values = cells.cast(pl.String) if texts else cells
-        known = set(dtype.categories)
-        if any(value not in known for value in values.drop_nulls().unique()):
-            return _by_default(cells)
-        return pd.Series(pd.Categorical(values.to_list(), dtype=dtype), name=cells.name)
+        return _in_categories(cells, dtype)
     if isinstance(dtype, pd.DatetimeTZDtype) or (
         isinstance(dtype, np.dtype) and dtype.kind in "mM"
     ):
@@ -98,6 +93,18 @@ def _in_type(cells: pl.Series, dtype: Any) -> Any:
     if cells.dtype in (pl.Enum, pl.Categorical):
         cells = cells.cast(pl.String)
     return pd.Series(cells.to_list(), name=cells.name, dtype=dtype)
+
+
+def _in_categories(cells: pl.Series, dtype: Any) -> Any:
+    """Return cells as categories; by default where some are none of them."""
+    categories = dtype.categories
+    texts = cells.dtype in (pl.String, pl.Enum, pl.Categorical)
+    places = {_level_name(level) if texts else level: k for k, level in enumerate(categories)}
+    codes = [None if cell is None else places.get(cell) for cell in cells.to_list()]
+    if codes.count(None) > cells.null_count() or len(places) < len(categories):
+        return _by_default(cells)
+    filled = [-1 if code is None else code for code in codes]
+    return pd.Series(pd.Categorical.from_codes(filled, dtype=dtype), name=cells.name)
 
 
 def _by_default(cells: pl.Series) -> Any:
@@ -154,18 +161,23 @@ def _zone_name(name: str, zone: Any) -> str:
 
 
 def _from_categories(name: str, column: Any) -> pl.Series:
+    """Return levels, whatever the categories are: numbers among them count nothing."""
     categories = column.cat.categories
-    if not _is_text(categories):
-        values, _ = from_pandas(name, pd.Series(column.astype(object)))
-        return values
+    if len(categories) and all(isinstance(level, bool | np.bool_) for level in categories):
+        return _from_objects(name, column.astype(object))
     codes = column.cat.codes.to_numpy()
-    levels = pl.Series([str(level) for level in categories], dtype=pl.String)
+    levels = pl.Series([_level_name(level) for level in categories], dtype=pl.String)
+    if levels.is_duplicated().any():
+        raise _unusable(name)
     positions = pl.Series([None if code < 0 else int(code) for code in codes], dtype=pl.UInt32)
     return levels.gather(positions).cast(pl.Enum(levels)).alias(name)
 
 
-def _is_text(categories: Any) -> bool:
-    return all(isinstance(level, str) for level in categories)
+def _level_name(level: Any) -> str:
+    """Return a category in words; a day without a time as a day."""
+    if isinstance(level, dt.datetime) and level.time() == dt.time(0) and level.tzinfo is None:
+        return level.date().isoformat()
+    return str(level)
 
 
 def _or_none(column: Any) -> list[Any]:

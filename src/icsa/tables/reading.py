@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from icsa.errors import InputError
@@ -9,7 +10,7 @@ from icsa.files import require_readable
 from icsa.tables.arrow_files import read_feather, read_parquet
 from icsa.tables.names import listed_names
 from icsa.tables.statistical_files import read_statistical
-from icsa.tables.suffixes import file_kind
+from icsa.tables.suffixes import file_kind, text_suffix
 from icsa.tables.table import Table
 from icsa.tables.text_encoding import encoding_name
 from icsa.tables.text_reading import read_text
@@ -81,13 +82,14 @@ def read_table(
     if not path.stat().st_size:
         raise InputError(f"{path} is empty. Give a file with a header and rows.")
     if kind.file_format == "csv":
-        return read_text(
+        table = read_text(
             path,
             compressed=kind.compressed,
             separator=separator,
             decimal=decimal,
             encoding=encoding,
         )
+        return replace(table, layout=replace(table.layout, suffix=text_suffix(kind)))
     if kind.file_format == "parquet":
         return read_parquet(path)
     if kind.file_format == "feather":

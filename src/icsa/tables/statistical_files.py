@@ -9,6 +9,7 @@ not tell from missing ones.
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -29,7 +30,12 @@ from icsa.tables.statistical_formats import (
     to_numbers,
 )
 from icsa.tables.table import Layout, Measurement, Table, Variable
-from icsa.tables.transport_files import read_transport_letters, write_transport_letters
+from icsa.tables.transport_files import (
+    is_cut_off,
+    read_transport_letters,
+    transport_size,
+    write_transport_letters,
+)
 
 __all__ = ["read_statistical", "write_statistical"]
 
@@ -58,10 +64,9 @@ def read_statistical(path: Path, file_format: str, encoding: str | None = None) 
         )
     except Exception:
         # The library's own message may hold cells.
-        raise InputError(
-            f"{path} is not a whole {FAMILIES[file_format].name} file, or its encoding is not "
-            "what it says. Export it again, or give its encoding."
-        ) from None
+        raise _damaged(path, file_format) from None
+    if file_format == "xpt" and is_cut_off(path, frame.width):
+        raise _damaged(path, file_format)
     if frame.width == 0:
         raise InputError(f"{path} has no columns. Export it again.")
     check_usable(str(path), frame.columns)
@@ -122,8 +127,31 @@ def write_statistical(table: Table, path: Path, file_format: str) -> None:
             f"The table cannot be written as {family.name}: a name, a label or a code is not "
             "allowed there. Write another format."
         ) from None
+    _require_whole(path, frame, file_format)
     if file_format == "xpt" and letters:
         write_transport_letters(path, frame, letters)
+
+
+def _damaged(path: Path, file_format: str) -> InputError:
+    return InputError(
+        f"{path} is not a whole {FAMILIES[file_format].name} file, or its encoding is not "
+        "what it says. Export it again, or give its encoding."
+    )
+
+
+def _require_whole(path: Path, frame: pl.DataFrame, file_format: str) -> None:
+    """Raise an error where rows are not in the file: the library overlooks a disk without room."""
+    if file_format == "xpt":
+        whole = path.stat().st_size == transport_size(path, frame.shape)
+    else:
+        read = getattr(require("pyreadstat", "this file"), _READERS[file_format])
+        try:
+            found, _ = read(str(path), usecols=frame.columns[:1], output_format="polars")
+            whole = found.height == frame.height
+        except Exception:
+            whole = False
+    if not whole:
+        raise OSError(errno.EIO, "The file could not be written as a whole", str(path))
 
 
 def _read_column(cells: pl.Series, meta: Any, file_format: str) -> tuple[pl.Series, Variable]:
@@ -139,6 +167,8 @@ def _read_column(cells: pl.Series, meta: Any, file_format: str) -> tuple[pl.Seri
         meanings = {v.lower(): text for v, text in labels.items() if isinstance(v, str)}
         labels = {value: text for value, text in labels.items() if not isinstance(value, str)}
         cells = cells.fill_nan(None) if cells.dtype.is_float() else cells
+        if meta.readstat_variable_types.get(name) == "float":
+            cells = _as_typed_in(cells)
         kind = moment_kind(family, shown)
         if kind is not None:
             texts = from_numbers(_without(cells, codes), kind, family)
@@ -162,6 +192,15 @@ def _read_column(cells: pl.Series, meta: Any, file_format: str) -> tuple[pl.Seri
         letter_labels=meanings,
         display_format=shown or None,
     )
+
+
+def _as_typed_in(cells: pl.Series) -> pl.Series:
+    """Return numbers of single precision as their shortest decimals, which are what people wrote.
+
+    Widened as they are, 71.3 would be 71.30000305175781, and no digits would be found to round to.
+    """
+    shortest = cells.cast(pl.Float32).cast(pl.String).cast(pl.Float64)
+    return cells.zip_with((cells.round() == cells).fill_null(True), shortest)
 
 
 def _code(missing_range: Mapping[str, Any]) -> Any:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from icsa.errors import InputError
 
-__all__ = ["FORMATS", "FileKind", "default_output", "file_kind"]
+__all__ = ["FORMATS", "FileKind", "default_output", "file_kind", "text_suffix"]
 
 FORMATS: dict[str, str] = {
     ".csv": "csv",
@@ -61,6 +61,17 @@ def file_kind(path: Path, file_format: str | None = None) -> FileKind:
             "(.csv, .tsv and .txt also with .gz). Rename the file, or name its format."
         )
     return FileKind(found, written, compressed)
+
+
+def text_suffix(kind: FileKind) -> str:
+    """Return how the name of a text file ends, in small letters and without ``.gz``.
+
+    Examples
+    --------
+    >>> text_suffix(file_kind(Path("patients.TSV.gz")))
+    '.tsv'
+    """
+    return kind.suffix.lower().removesuffix(".gz")
 
 
 def default_output(path: str | Path) -> Path:

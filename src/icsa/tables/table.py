@@ -70,6 +70,8 @@ class Layout:
         Whether a text file was compressed by gzip.
     other_sheets : tuple of str
         Of a workbook: those that were not read, where nobody said which to read.
+    suffix : str, optional
+        Of text files: how the name ends without ``.gz``, such as ``.tsv``.
     blank_rows : int
         Rows without a cell at the end of the file, which were left out.
     """
@@ -85,6 +87,7 @@ class Layout:
     sheet: str | None = None
     compressed: bool = False
     other_sheets: tuple[str, ...] = ()
+    suffix: str | None = None
     blank_rows: int = 0
 
 

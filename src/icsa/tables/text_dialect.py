@@ -89,7 +89,9 @@ def records(
         except StopIteration:
             return
         except csv.Error as error:
-            raise InputError(f"{path}, row {row + 1}: {_reason(str(error))}") from None
+            raise InputError(
+                f"{path}, row {row + 1} (the header is row 1): {_reason(str(error))}"
+            ) from None
         row += 1
         yield record
 

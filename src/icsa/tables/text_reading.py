@@ -1,14 +1,15 @@
 """Text tables (CSV, TSV) to typed columns.
 
 Large files go through polars' own parser with the types that their first rows suggest; whatever
-that parser refuses, or may have read otherwise than it stands, is read again as strings.
+that parser refuses, or may have read otherwise than it stands, is read again as strings. Columns
+that only begin like numbers or dates are then looked at again as a whole.
 """
 
 from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -59,11 +60,12 @@ def read_text(
     """Return the table in a text file, with everything about its format that was found."""
     text = load_text(path, compressed=compressed, encoding=encoding)
     source = _open(path, text, find_dialect(path, text, separator))
-    conventions_of = partial(find_conventions, separator=source.dialect.separator, decimal=decimal)
+    conventions_of = partial(find_conventions, separator=source.dialect.separator)
     conventions, floats, frame = None, {}, None
-    if len(text.data) > _SMALL:
+    is_large = len(text.data) > _SMALL
+    if is_large:
         sample = _sample(source)
-        conventions = conventions_of(sample.get_columns())
+        conventions = conventions_of(sample.get_columns(), decimal=decimal)
         floats = _plain_floats(sample, conventions)
         seen = _tokens(sample.get_column(name) for name in floats)
         frame = _read_with_polars(source, floats, seen) if floats else None
@@ -74,7 +76,7 @@ def read_text(
         frame = _read_with_care(source)
     blank = blank_rows_at_end(frame)
     frame = frame.head(frame.height - blank)
-    conventions = conventions or conventions_of(frame.get_columns())
+    conventions = conventions or conventions_of(frame.get_columns(), decimal=decimal)
     layout = Layout(
         "csv",
         separator=source.dialect.separator,
@@ -88,7 +90,12 @@ def read_text(
     )
     del text, source  # a long table needs the room
     # In one piece, so that columns of numbers are looked at without copying them.
-    return _typed(frame.rechunk(), conventions, floats, layout)
+    table = _typed(frame.rechunk(), conventions, floats, layout)
+    if is_large:
+        decided = any(dtype == pl.Float64 for dtype in table.frame.dtypes)
+        mark = conventions.marks.decimal if decided else decimal
+        return _look_again(table, conventions, partial(conventions_of, decimal=mark))
+    return table
 
 
 def _open(path: Path, text: Text, dialect: Dialect) -> _Source:
@@ -241,6 +248,47 @@ def _typed(
     commonest = missing.most_common(1)[0][0] if missing else ""
     known = {c.name: variables[c.name] for c in columns if variables[c.name] != Variable()}
     return Table(pl.DataFrame(columns), known, replace(layout, missing=commonest))
+
+
+def _look_again(
+    table: Table,
+    conventions: Conventions,
+    conventions_of: Callable[[Sequence[pl.Series]], Conventions],
+) -> Table:
+    """Return the table with columns typed that are text only because of what follows the sample.
+
+    Marks of thousands, decimals or days over 12 may first be seen thousands of rows below.
+    """
+    doubtful = [
+        cells
+        for cells in table.frame.get_columns()
+        if cells.dtype == pl.String and _begins_with_a_type(cells, conventions)
+    ]
+    if not doubtful:
+        return table
+    try:
+        again = conventions_of(doubtful)
+    except InputError:  # the file's decimal mark goes with none of them
+        return table
+    found = [type_cells(cells, again) for cells in doubtful]
+    typed = [one for one in found if one.cells.dtype != pl.String]
+    if not typed:
+        return table
+    marks = again.marks
+    layout = replace(
+        table.layout,
+        decimal=marks.decimal,
+        thousands=table.layout.thousands or marks.thousands,
+    )
+    variables = {**table.variables, **{one.cells.name: one.variable for one in typed}}
+    frame = table.frame.with_columns(one.cells for one in typed)
+    known = {name: variable for name, variable in variables.items() if variable != Variable()}
+    return replace(table, frame=frame, variables=known, layout=layout)
+
+
+def _begins_with_a_type(cells: pl.Series, conventions: Conventions) -> bool:
+    first = type_cells(cells.head(_SAMPLED_ROWS), conventions).cells
+    return first.dtype != pl.String
 
 
 def _is_left_over(cells: pl.Series, position: int) -> bool:

@@ -1,4 +1,6 @@
-"""Lettered missing values in SAS transport files, which the reading library passes over.
+"""SAS transport files: lettered missing values, and whether all rows are there.
+
+The library that reads and writes these files passes over both.
 
 A numeric cell of a transport file whose bytes after the first are all zero is missing: its first
 byte is ``.``, ``_`` or a capital letter ("The Record Layout of a Data Set in SAS Transport
@@ -15,7 +17,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-__all__ = ["read_transport_letters", "write_transport_letters"]
+__all__ = [
+    "is_cut_off",
+    "read_transport_letters",
+    "transport_size",
+    "write_transport_letters",
+]
 
 _RECORD = 80
 _HEADER = b"HEADER RECORD*******"
@@ -25,6 +32,8 @@ _TYPE, _LENGTH, _POSITION = slice(0, 2), slice(4, 6), slice(84, 88)
 _NUMBER = 1
 # Where the header of a data set says how many bytes describe a variable.
 _DESCRIPTION = slice(74, 78)
+# Where the header of the rows says how many there are.
+_STATED_ROWS = slice(48, 63)
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -35,6 +44,14 @@ class _Place(NamedTuple):
     variable: int
     start: int
     length: int
+
+
+class _Rows(NamedTuple):
+    """Where the rows begin, how many bytes one has, and the numbers in it."""
+
+    first: int
+    width: int
+    numbers: tuple[_Place, ...]
 
 
 def read_transport_letters(path: Path, frame: pl.DataFrame) -> dict[str, pl.Series]:
@@ -70,17 +87,53 @@ def write_transport_letters(
     content.tofile(path)
 
 
+def transport_size(path: Path, shape: tuple[int, int]) -> int | None:
+    """Return how many bytes a transport file of so many rows and variables has to have."""
+    found = _find_rows(path.read_bytes(), shape[1])
+    if found is None:
+        return None
+    bytes_of_rows = shape[0] * found.width
+    return found.first + -(-bytes_of_rows // _RECORD) * _RECORD
+
+
+def is_cut_off(path: Path, n_variables: int) -> bool:
+    """Return whether a transport file ends within a record or within a row."""
+    content = path.read_bytes()
+    if len(content) % _RECORD:
+        return True
+    found = _find_rows(content, n_variables)
+    if found is None or not found.width or content.find(_HEADER, found.first) >= 0:
+        return False  # where another data set follows, the first one is there
+    stated = content[found.first - _RECORD :][_STATED_ROWS].strip()  # since version 8
+    if stated.isdigit() and int(stated) * found.width > len(content) - found.first:
+        return True
+    rest = (len(content) - found.first) % found.width
+    return bool(rest) and bool(content[len(content) - rest :].strip(b" "))
+
+
 def _numeric_cells(content: Bytes, shape: tuple[int, int]) -> Iterator[tuple[_Place, Bytes]]:
     """Yield each numeric variable with a view of its bytes, one row a row."""
     n_rows, n_variables = shape
-    raw = content.tobytes()
+    found = _find_rows(content.tobytes(), n_variables)
+    if found is None:
+        return
+    rows = content[found.first : found.first + n_rows * found.width]
+    if not n_rows or rows.size < n_rows * found.width:
+        return
+    table = rows.reshape(n_rows, found.width)
+    for place in found.numbers:
+        yield place, table[:, place.start : place.start + place.length]
+
+
+def _find_rows(raw: bytes, n_variables: int) -> _Rows | None:
+    """Return where the rows of the first data set are; None where that is not to be seen."""
     member, described = raw.find(_HEADER + b"MEMB"), raw.find(_HEADER + b"NAM")
     observed = raw.find(_HEADER + b"OBS", described)
     if min(member, described, observed) < 0:
-        return
+        return None
     size = raw[member + _DESCRIPTION.start : member + _DESCRIPTION.stop]
     if not size.isdigit():
-        return
+        return None
     start = described + _RECORD
     places, width = [], 0
     for variable in range(n_variables):
@@ -91,10 +144,4 @@ def _numeric_cells(content: Bytes, shape: tuple[int, int]) -> Iterator[tuple[_Pl
         width = max(width, position + length)
         if kind == _NUMBER and length > 1:
             places.append(_Place(variable, position, length))
-    first = observed + _RECORD
-    rows = content[first : first + n_rows * width]
-    if not n_rows or rows.size < n_rows * width:
-        return
-    table = rows.reshape(n_rows, width)
-    for place in places:
-        yield place, table[:, place.start : place.start + place.length]
+    return _Rows(observed + _RECORD, width, tuple(places))

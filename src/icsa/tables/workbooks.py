@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,8 @@ def read_workbook(path: Path, sheet: str | int | None = None) -> Table:
         book = fastexcel.read_excel(path)
         name = _sheet_name(path, book.sheet_names, sheet)
         header = book.load_sheet(name, header_row=None, n_rows=1, dtypes="string").to_polars()
+        if header.width == 0:
+            raise _empty(path, name, book.sheet_names)
         texts = _loaded(book, name, "string")
         empty = [k for k, c in enumerate(texts.get_columns()) if c.null_count() == len(c)]
         cells = _loaded(book, name, dict.fromkeys(empty, "string") or None)
@@ -51,8 +54,6 @@ def read_workbook(path: Path, sheet: str | int | None = None) -> Table:
         raise
     except (Exception, pl.exceptions.PanicException):
         raise InputError(f"{path} is not a whole Excel workbook (.xlsx). Save it again.") from None
-    if header.width == 0:
-        raise InputError(f"{path}: sheet {name!r} is empty. Give a sheet with a header and rows.")
     others = tuple(n for n in book.sheet_names if n != name) if sheet is None else ()
     tops = ["" if top is None else top for top in header.row(0)]
     try:
@@ -85,12 +86,14 @@ def write_workbook(table: Table, path: Path) -> None:
         )
     for cells in frame.get_columns():
         _refuse_what_excel_cannot_hold(cells)
-    with xlsxwriter.Workbook(path, {"constant_memory": False, "in_memory": True}) as book:
+    buffer = io.BytesIO()  # the library cannot give up a file that the disk has no room for
+    with xlsxwriter.Workbook(buffer, {"constant_memory": False, "in_memory": True}) as book:
         book.set_properties(_PROPERTIES)
         sheet = book.add_worksheet(table.layout.sheet)
         for position, cells in enumerate(frame.get_columns()):
             sheet.write_string(0, position, cells.name)
             _write_column(book, sheet, position, cells)
+    path.write_bytes(buffer.getbuffer())
 
 
 def _sheet_name(path: Path, names: list[str], sheet: str | int | None) -> str:
@@ -98,11 +101,17 @@ def _sheet_name(path: Path, names: list[str], sheet: str | int | None) -> str:
         return names[0]
     if isinstance(sheet, str) and sheet in names:
         return sheet
-    number = int(sheet) if isinstance(sheet, int) or (sheet or "").isdigit() else 0  # type: ignore[arg-type]
+    number = int(sheet) if isinstance(sheet, int) or (sheet or "").isdecimal() else 0  # type: ignore[arg-type]
     if 1 <= number <= len(names):
         return names[number - 1]
     listed = ", ".join(repr(name) for name in names) or "none"
     raise InputError(f"{path} has no sheet {sheet!r}. Its sheets: {listed}.")
+
+
+def _empty(path: Path, name: str, names: list[str]) -> InputError:
+    others = [other for other in names if other != name]
+    remedy = f"Read another one with --sheet: {listed_names(others)}" if others else "Save it again"
+    return InputError(f"{path}: sheet {name!r} is empty. {remedy}.")
 
 
 def _loaded(book: Any, name: str, dtypes: Any) -> pl.DataFrame:

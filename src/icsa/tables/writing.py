@@ -10,7 +10,7 @@ from icsa.errors import InputError
 from icsa.files import write_atomically
 from icsa.tables.arrow_files import write_feather, write_parquet
 from icsa.tables.statistical_files import write_statistical
-from icsa.tables.suffixes import FileKind, file_kind
+from icsa.tables.suffixes import FileKind, file_kind, text_suffix
 from icsa.tables.table import Layout, Table
 from icsa.tables.text_writing import write_text
 from icsa.tables.workbooks import write_workbook
@@ -86,15 +86,22 @@ def _writer(table: Table, kind: FileKind) -> Callable[[Path], object]:
 
 
 def _text_layout(layout: Layout, kind: FileKind) -> Layout:
-    """Return the layout of a text file: that of the input if it was one."""
-    tabs = kind.suffix.lower().startswith(".tsv")
+    """Return the layout of a text file: that of the input if it was one, but tabs in .tsv files."""
+    suffix = text_suffix(kind)
+    tabs = suffix == ".tsv"
     if layout.file_format == "csv":
-        return replace(layout, compressed=kind.compressed)
+        separator = layout.separator
+        if tabs and layout.suffix != suffix:
+            separator = "\t"
+        elif suffix == ".csv" and layout.suffix == ".tsv" and separator == "\t":
+            separator = ";" if layout.decimal == "," else ","
+        return replace(layout, separator=separator, suffix=suffix, compressed=kind.compressed)
     return Layout(
         "csv",
         separator="\t" if tabs else ",",
         decimal=".",
         encoding="utf-8",
         newline="\n",
+        suffix=suffix,
         compressed=kind.compressed,
     )
