@@ -87,3 +87,29 @@ def test_the_sheet_that_was_read_is_named(tmp_path, capsys):
     assert run(["inspect", str(path)]) == 0
     assert "sheet 'Info' (not read: 'Data 2020')" in capsys.readouterr().out
     assert run(["anonymize", str(path), "--sheet", "Data 2020", "--quiet"]) == 0
+
+
+@pytest.mark.parametrize("leads_to", ["out.csv", "nowhere.csv"], ids=["loop", "dangling"])
+@pytest.mark.parametrize("command", ["anonymize", "inspect", "assess"])
+def test_links_are_replaced_only_if_forced(table, command, leads_to, monkeypatch, capsys):
+    monkeypatch.chdir(table.parent)
+    Path("out.csv").symlink_to(leads_to)
+    option = {"anonymize": "--output", "inspect": "--schema-out", "assess": "--json"}[command]
+    files = [str(table)] * (2 if command == "assess" else 1)
+    arguments = [command, *files, option, "out.csv"]
+    assert run(arguments) == 2
+    told = "out.csv is there already. Give another name, or --force to overwrite it."
+    assert capsys.readouterr().err == f"icsa: error: {told}\n"
+    assert Path("out.csv").is_symlink()
+    assert run([*arguments, "--force"]) == 0
+    assert Path("out.csv").is_file()
+    assert not Path("out.csv").is_symlink()
+    assert not Path("nowhere.csv").exists()
+
+
+@pytest.mark.parametrize("command", ["anonymize", "inspect", "assess"])
+def test_an_input_that_leads_to_itself_is_refused(table, command, capsys):
+    loop = table.with_name("loop.csv")
+    loop.symlink_to(loop)
+    assert run([command, str(loop), *([str(table)] if command == "assess" else [])]) == 2
+    assert str(loop) in capsys.readouterr().err

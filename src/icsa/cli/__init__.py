@@ -1,7 +1,8 @@
 """The command line: parses, calls, shows; computes nothing.
 
 Exit codes: 0 done; 1 a bug of ours; 2 an option, the input or the machine does not allow it; 130
-interrupted. An error is one message on standard error without colours.
+interrupted; 141 nobody reads what is printed. An error is one message on standard error without
+colours.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from typing import TextIO
 
 from icsa.errors import ICSAError
 
@@ -79,15 +81,15 @@ def _split_debug(arguments: Sequence[str]) -> tuple[bool, list[str]]:
 
 def _code_of(error: BaseException) -> int:
     """Say in one message what is wrong; return the exit code for it."""
+    notes = "".join(f" {note}" for note in getattr(error, "__notes__", ()))
     if isinstance(error, KeyboardInterrupt):
-        _say("interrupted. What is finished is kept: the same command goes on where it stopped.")
+        _say(f"interrupted.{notes or ' Nothing was written.'}")
         return _INTERRUPTED
     if isinstance(error, BrokenPipeError):  # as in: icsa scatters | head -1
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up(sys.stdout)
         return _PIPE_CLOSED
     if not isinstance(error, Exception):
         raise error
-    notes = "".join(f" {note}" for note in getattr(error, "__notes__", ()))
     if isinstance(error, ICSAError):
         _say(f"error: {error}{notes}")
         return _REFUSED
@@ -98,9 +100,29 @@ def _code_of(error: BaseException) -> int:
     # Not the error's own words, which we did not write: they could hold a cell of somebody's table.
     _say(
         f"this is a bug in icsa: {type(error).__name__} in {_place_of(error)}.{notes} "
-        "Run again with --debug for the traceback."
+        f"Report it {_where_to_report()}, with what the same command prints with --debug: take out "
+        "what comes from your table."
     )
     return _BUG
+
+
+def _where_to_report() -> str:
+    """Return where a bug is reported, as far as this package was made to know."""
+    from importlib.metadata import PackageNotFoundError, metadata
+
+    try:
+        lines = metadata("icsa").get_all("Project-URL") or []
+    except PackageNotFoundError:
+        lines = []
+    links = [
+        (name.strip().lower(), url.strip()) for name, _, url in (x.partition(",") for x in lines)
+    ]
+    # The first that fits: a list of issues, or else wherever the project is.
+    for words in (("issue", "bug", "track"), ("",)):
+        for name, url in links:
+            if any(word in name for word in words):
+                return f"at {url}"
+    return "to whoever gave you icsa"
 
 
 def _place_of(error: BaseException) -> str:
@@ -117,4 +139,16 @@ def _place_of(error: BaseException) -> str:
 
 
 def _say(message: str) -> None:
-    print(f"icsa: {message}", file=sys.stderr, flush=True)
+    from icsa.cli.console import plain
+
+    try:
+        print(f"icsa: {plain(message)}", file=sys.stderr, flush=True)
+    except BrokenPipeError:  # nobody listens; the exit code still tells
+        _give_up(sys.stderr)
+
+
+def _give_up(stream: TextIO) -> None:
+    """Have what is left to print go nowhere, or Python would fail once more at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from shlex import join
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,17 +35,19 @@ from icsa.cli.arguments import (
     SchemaFile,
     Separator,
     Sheet,
+    naming_the_file,
     naming_the_sheet,
     read_file,
     require_free,
     require_of_use,
     schema_of,
 )
+from icsa.cli.assessment_summary import print_assessment
+from icsa.cli.interruption import telling_what_is_written
 from icsa.errors import InputError
 
 if TYPE_CHECKING:
-    from rich.table import Table as Grid
-
+    from icsa.assessment import Assessment
     from icsa.randomness import Key
     from icsa.release import Plan, Release
     from icsa.release.methods import MethodOptions
@@ -119,20 +122,19 @@ def anonymize(
     }
     choices = {"keep": keep or (), "recipe": recipe}
     doing = {"force": force, "quiet": quietly, "once": not assessed}
-    made = _made(
-        partial(read_file, file, **reading), schema, key, target, choices, options, **doing
-    )
-    if save_key is not None:
-        _write_key(save_key, key.reveal())
-    if as_json:
-        _print_json(made.release, target)
-    elif not quiet:
-        _print_summary(made.release, made.table, file, target, save_key)
-    if made.plan is not None:
-        from icsa.cli.assess import report_on
-
-        about = (made.release, made.plan, made.table, made.schema)
-        report_on(*about, reports, redraws=redraws, seconds=made.seconds, quiet=quietly)
+    read = partial(read_file, file, **reading)
+    # All files are written before anything is shown: whoever reads it may go away.
+    with telling_what_is_written({**outputs, **reports}.values()):
+        made = _made(read, file, schema, key, target, choices, options, **doing)
+        if save_key is not None:
+            _write_key(save_key, key.reveal())
+        assessment = _reported(made, reports, redraws, quiet=quietly)
+        if as_json:
+            _print_json(made.release, target)
+        elif not quiet:
+            _print_summary(made.release, made.table, file, target, save_key)
+            if assessment is not None:
+                print_assessment(assessment, tuple(reports.values()))
 
 
 def _pair(scatters: str | None) -> list[str] | None:
@@ -144,8 +146,21 @@ def _pair(scatters: str | None) -> list[str] | None:
     return names
 
 
+def _reported(
+    made: _Made, reports: Mapping[str, Path | None], redraws: int, *, quiet: bool
+) -> Assessment | None:
+    """Return the assessment of a release whose reports were written; None if none was asked for."""
+    if made.plan is None:
+        return None
+    from icsa.cli.assess import report_on
+
+    about = (made.release, made.plan, made.table, made.schema)
+    return report_on(*about, reports, redraws=redraws, seconds=made.seconds, quiet=quiet)
+
+
 def _made(
     read: Callable[[], Table],
+    file: Path,
     schema: Path | None,
     key: Key,
     target: Path,
@@ -163,23 +178,26 @@ def _made(
     load_meanwhile()
     table = read()
     from icsa.release import plan_of, prepare_release, release_of
-    from icsa.tables import unwritten_letters, write_table
+    from icsa.release.methods import method_of
+    from icsa.tables import unwritten_reasons, write_table
 
+    method_of(**options)
     size = table.frame.height * table.frame.width
-    with naming_the_sheet(table.layout), stages(size, quiet=quiet) as progress:
+    with naming_the_sheet(table.layout):
+        given = schema_of(schema, table)
+    with stages(size, quiet=quiet) as progress:
         progress("looking at the columns", 0.0)
-        prepared, declared, recipe = prepare_release(
-            table, schema=schema_of(schema, table), **choices
-        )
-        if once:
-            table = prepared.spare
-        plan = plan_of(prepared, declared, recipe, progress=progress, **options)
-        started = perf_counter()
-        release = release_of(plan, table, declared, key, once=once, progress=progress)
+        with naming_the_sheet(table.layout), naming_the_file(file):
+            prepared, declared, recipe = prepare_release(table, schema=given, **choices)
+            if once:
+                table = prepared.spare
+            plan = plan_of(prepared, declared, recipe, progress=progress, **options)
+            started = perf_counter()
+            release = release_of(plan, table, declared, key, once=once, progress=progress)
         seconds = perf_counter() - started
         kept = None if once else plan
         del prepared, plan  # a long table needs the room
-        lost = unwritten_letters(release.table, target)
+        lost = unwritten_reasons(release.table, target)
         release = replace(release, warnings=(*release.warnings, *lost))
         progress("writing", 0.9)
         write_table(release.table, target, force=force)
@@ -223,55 +241,28 @@ def _print_json(release: Release, target: Path) -> None:
 def _print_summary(
     release: Release, table: Table, source: Path, target: Path, key: Path | None
 ) -> None:
-    from icsa.cli.console import console
-    from icsa.tables import describe_layout
+    from icsa.cli.changes import what_changed
+    from icsa.cli.console import console, print_line
+    from icsa.tables import describe_layout, output_kind
 
     show = console()
-    show.print(f"{source.name}: {describe_layout(table)}", markup=False)
-    show.print(
+    print_line(show, f"{source.name}: {describe_layout(table)}")
+    print_line(
+        show,
         f"{release.method.upper()} with {' and '.join(release.scatters)}, mask {release.mask}, "
         f"recipe {release.recipe.name}: {release.n_components} coordinates masked",
-        markup=False,
     )
     show.print()
-    show.print(_what_changed(release))
+    show.print(what_changed(release, table, output_kind(target).file_format))
     show.print()
     for relation in release.relations:
-        show.print(f"holds in the release: {relation}", markup=False)
+        print_line(show, f"holds in the release: {relation}")
     for rule, count in release.moved_cells.items():
-        show.print(f"rule kept: {rule} ({count} cells moved)", markup=False)
+        print_line(show, f"rule kept: {rule} ({count} cells moved)")
     for warning in release.warnings:
-        show.print(f"look at: {warning}", markup=False, style="yellow")
-    show.print(f"written: {target}", markup=False, style="bold")
-    show.print(f"next: icsa assess {source} {target}", markup=False)
+        print_line(show, f"look at: {warning}", "yellow")
+    print_line(show, f"written: {target}", "bold", to_copy=True)
+    following = join(["icsa", "assess", str(source), str(target)])
+    print_line(show, f"next: {following}", to_copy=True)
     if key is not None:
-        show.print(f"key: {key}. Keep it secret: with it the release can be undone.", markup=False)
-
-
-def _what_changed(release: Release) -> Grid:
-    """Return a row for each column: what it is, and what was done to it."""
-    from rich.markup import escape
-    from rich.table import Table as Grid
-
-    grid = Grid(box=None, pad_edge=False, header_style="bold")
-    for heading in ("column", "kind", "type", "decimals", "missing", "what was done"):
-        right = heading in ("decimals", "missing")
-        grid.add_column(heading, overflow="fold", justify="right" if right else "left")
-    for change in release.columns:
-        missing = str(change.missing_before)
-        grid.add_row(
-            escape(change.name),
-            change.kind,
-            _arrow(change.type_before, change.type_after),
-            "" if change.decimals is None else str(change.decimals),
-            _arrow(missing, str(change.missing_after)) if change.type_after else missing,
-            escape(change.how),
-            style="bold red" if change.action == "kept" else None,
-        )
-    return grid
-
-
-def _arrow(before: str, after: str) -> str:
-    if not after:
-        return f"{before} → gone"
-    return before if before == after else f"{before} → {after}"
+        print_line(show, f"key: {key}. Keep it secret: with it the release can be undone.")

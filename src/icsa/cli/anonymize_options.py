@@ -50,7 +50,7 @@ RawUnits = Annotated[
 ]
 Seed = Annotated[
     int | None,
-    typer.Option("--seed", metavar="N", help="Reproducible, for tests: not for release."),
+    typer.Option("--seed", metavar="N", min=0, help="Reproducible, for tests: not for release."),
 ]
 SaveKey = Annotated[
     Path | None,

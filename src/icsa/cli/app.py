@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -17,6 +18,9 @@ from icsa.errors import InputError
 
 __all__ = ["app", "invoke"]
 
+# By this variable a shell asks what can follow the words that somebody is typing.
+_COMPLETION = "_ICSA_COMPLETE"
+
 app = typer.Typer(
     name="icsa",
     help="Anonymize tables about people in which some stand out.",
@@ -31,8 +35,8 @@ app.command()(policy)
 app.add_typer(study_app, name="study")
 
 
-def _show_version(asked: bool) -> None:
-    if asked:
+def _show_version(context: typer.Context, asked: bool) -> None:
+    if asked and not context.resilient_parsing:  # a shell that completes is told no version
         print(f"icsa {icsa.__version__}")
         raise typer.Exit
 
@@ -51,7 +55,12 @@ def options(
 
 @app.command()
 def scatters() -> None:
-    """List the scatters: name, robustness class, what it is."""
+    """List the scatters: name, robustness class, what it is.
+
+    Two of them make a pair for icsa anonymize --scatters.
+
+    Example: icsa scatters
+    """
     from rich.table import Table
 
     from icsa.cli.console import console
@@ -75,10 +84,14 @@ def invoke(arguments: Sequence[str]) -> int:
     """Return the exit code of a command; what is wrong with its options is an `InputError`."""
     command = typer.main.get_command(app)
     try:
+        if os.environ.get(_COMPLETION):
+            command.main([], prog_name="icsa", standalone_mode=False)
         with command.make_context("icsa", list(arguments) or ["--help"]) as context:
             command.invoke(context)
     except typer.Exit as end:
         return end.exit_code
+    except SystemExit as end:  # how typer ends once it has answered a shell
+        return 2 if end.code else 0
     except Exception as error:
         # Which class has usage errors depends on typer's version; all of them have this method.
         if not hasattr(error, "format_message"):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from icsa.errors import InputError
+from icsa.errors import ICSAError, InputError, UnknownNameError
 
 if TYPE_CHECKING:
     from icsa.schema import Schema
@@ -27,6 +27,7 @@ __all__ = [
     "SchemaFile",
     "Separator",
     "Sheet",
+    "naming_the_file",
     "naming_the_sheet",
     "read_file",
     "require_free",
@@ -84,12 +85,13 @@ def require_free(
     Traceback (most recent call last):
     icsa.errors.InputError: --output and --save-key are the same file, a.csv. Give ...
     """
-    read = {path.resolve() for path in inputs if path is not None}
-    taken: dict[Path, str] = {}
+    # Not Path.resolve, which ends in an error of its own where a link leads to itself.
+    read = {os.path.realpath(path) for path in inputs if path is not None}
+    taken: dict[str, str] = {}
     for option, path in outputs.items():
         if path is None:
             continue
-        place = path.resolve()
+        place = os.path.realpath(path)
         if place in read:
             raise InputError(f"{path} is an input, which is never touched. Give another {option}.")
         if place in taken:
@@ -99,7 +101,7 @@ def require_free(
         taken[place] = option
         if path.is_dir():
             raise InputError(f"{path} is a folder. Give {option} the name of a file in it.")
-        if path.exists() and not force:
+        if os.path.lexists(path) and not force:  # a link that leads nowhere is something too
             raise InputError(
                 f"{path} is there already. Give another name, or --force to overwrite it."
             )
@@ -157,6 +159,30 @@ def require_of_use(
             listed = " and ".join(map(str, dict.fromkeys(files)))
             none = "is none" if len(set(files)) == 1 else "are none"
             raise InputError(f"{option} is for {what}, and {listed} {none}. Leave it out.")
+
+
+@contextmanager
+def naming_the_file(path: Path) -> Iterator[None]:
+    """Have errors about a table begin with the file that it is from.
+
+    Unknown names are left alone: they are of options or in a schema, and say so. Errors about the
+    structure of a file count its header as row 1, so those about cells say that they do not.
+
+    Examples
+    --------
+    >>> with naming_the_file(Path("people.csv")):
+    ...     raise InputError("The table has 3 rows.")
+    Traceback (most recent call last):
+    icsa.errors.InputError: people.csv: The table has 3 rows.
+    """
+    try:
+        yield
+    except ICSAError as error:
+        if not isinstance(error, UnknownNameError) and not str(error).startswith(str(path)):
+            error.args = (f"{path}: {error}", *error.args[1:])
+        if " in row " in str(error):
+            error.add_note("Rows are counted from the first below the header.")
+        raise
 
 
 @contextmanager

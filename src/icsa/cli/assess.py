@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from icsa.cli.arguments import (
     SchemaFile,
     Separator,
     Sheet,
+    naming_the_file,
     read_file,
     require_free,
     require_of_use,
@@ -40,6 +42,7 @@ from icsa.cli.assess_options import (
     Select,
 )
 from icsa.cli.assessment_summary import print_assessment
+from icsa.cli.interruption import telling_what_is_written
 
 if TYPE_CHECKING:
     from icsa.assessment import Assessment, Edition
@@ -97,29 +100,33 @@ def assess(
     reading = {"separator": separator, "decimal": decimal, "encoding": encoding, "sheet": sheet}
     require_of_use([original, released, against], **reading)
     thresholds = None if policy is None else read_policy(policy)
-    first, second = read_file(original, **reading), read_file(released, **reading)
-    other = None if against is None else read_file(against, **reading)
-    declared = schema_of(schema, first)
-    plan, note = None, ""
-    if redraws:
-        plan, declared, note = _usual_plan(first, declared)
-    assessment = _assessed(
-        first,
-        second,
-        quiet=quiet,
-        schema=declared,
-        outliers=outliers,
-        policy=thresholds,
-        models=tuple(model or ()),
-        classify=tuple(classify or ()),
-        clusters=clusters,
-        select=tuple(select or ()),
-        against=other,
-        redraws=redraws,
-        plan=plan,
-        note=note,
-    )
-    _finish(assessment, outputs, quiet=quiet)
+    with telling_what_is_written(outputs.values()):
+        first, second = read_file(original, **reading), read_file(released, **reading)
+        other = None if against is None else read_file(against, **reading)
+        declared = schema_of(schema, first)
+        plan, note = None, ""
+        if redraws:
+            with naming_the_file(original):
+                plan, declared, note = _usual_plan(first, declared)
+        assessment = _assessed(
+            first,
+            second,
+            quiet=quiet,
+            schema=declared,
+            outliers=outliers,
+            policy=thresholds,
+            models=tuple(model or ()),
+            classify=tuple(classify or ()),
+            clusters=clusters,
+            select=tuple(select or ()),
+            against=other,
+            redraws=redraws,
+            plan=plan,
+            note=note,
+        )
+        _write(assessment, outputs)
+        if not quiet:
+            print_assessment(assessment, tuple(outputs.values()))
     if gate:
         raise typer.Exit(assessment.gate)
 
@@ -134,8 +141,8 @@ def report_on(
     redraws: int,
     seconds: float,
     quiet: bool,
-) -> None:
-    """Assess a release that was just made, with its plan; write the reports and say the word.
+) -> Assessment:
+    """Return the assessment of a release that was just made, with its plan; write the reports.
 
     Reports are given by their options. `seconds` is what the release took: making it again under
     other keys takes as long each time.
@@ -150,7 +157,8 @@ def report_on(
         making=release,
         seconds=seconds,
     )
-    _finish(assessment, reports, quiet=quiet)
+    _write(assessment, reports)
+    return assessment
 
 
 def _assessed(
@@ -179,7 +187,8 @@ def _assessed(
         again = usual_redraws(rows * columns, calibrated=plan.wanted is not None)
     cost = replace(cost, seconds=cost.seconds + again * seconds)
     if cost.seconds > _LONG and not quiet:
-        print(f"icsa: assessing takes {cost}", file=sys.stderr, flush=True)
+        with suppress(BrokenPipeError):  # the work does not depend on who listens
+            print(f"icsa: assessing takes {cost}", file=sys.stderr, flush=True)
     # Releases that are made again count as so many tables more.
     with stages(rows * columns * (1 + again), quiet=quiet) as progress:
         found = assess_tables(original, released, progress=progress, **options)
@@ -199,8 +208,8 @@ def _usual_plan(table: Table, schema: Schema | None) -> tuple[Plan, Schema, str]
     return plan, declared, note
 
 
-def _finish(assessment: Assessment, outputs: Mapping[str, Path | None], *, quiet: bool) -> None:
-    """Write the files that were asked for, by their options, and say what was found."""
+def _write(assessment: Assessment, outputs: Mapping[str, Path | None]) -> None:
+    """Write the files that were asked for, by their options."""
     editions: dict[str, Edition] = {
         "--json": "internal",
         "--public-json": "public",
@@ -217,5 +226,3 @@ def _finish(assessment: Assessment, outputs: Mapping[str, Path | None], *, quiet
 
             # Whether files may be replaced was asked before the work began.
             write_assessment_report(assessment.as_dict(editions[option]), path, force=True)
-    if not quiet:
-        print_assessment(assessment, tuple(outputs.values()))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from icsa.cli.console import console, plain, print_line
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -22,8 +24,6 @@ _MEANINGS = {
 
 def print_assessment(assessment: Assessment, written: tuple[Path | None, ...]) -> None:
     """Print the word and why, the measures, the people, what was asked for, and which files."""
-    from icsa.cli.console import console
-
     show = console()
     # The internal edition: whoever has both tables may know row numbers.
     shown = assessment.as_dict("internal")
@@ -34,34 +34,34 @@ def print_assessment(assessment: Assessment, written: tuple[Path | None, ...]) -
     _print_people(show, shown)
     _print_analyses(show, shown["utility"])
     for note in shown["tables"]["notes"]:
-        show.print(f"note: {note}", markup=False, style="yellow")
+        print_line(show, f"note: {note}", "yellow")
     for path in written:
         if path is not None:
-            show.print(f"written: {path}", markup=False, style="bold")
+            print_line(show, f"written: {path}", "bold")
 
 
 def _print_verdict(show: Console, shown: dict[str, Any]) -> None:
     word = shown["verdict"]
-    show.print(f"verdict: {word}", style=_STYLES[word], markup=False)
-    show.print(f"{_MEANINGS[word]}.", markup=False)
+    print_line(show, f"verdict: {word}", _STYLES[word])
+    print_line(show, f"{_MEANINGS[word]}.")
     for reason in shown["reasons"]:
-        show.print(f"- {reason}", markup=False)
+        print_line(show, f"- {reason}")
     if not shown["self_test"]["trusted"]:
-        show.print(f"self-test: {shown['self_test']['why']}", markup=False, style="bold red")
+        print_line(show, f"self-test: {shown['self_test']['why']}", "bold red")
 
 
 def _print_people(show: Console, shown: dict[str, Any]) -> None:
     people = shown["people_summary"]
     status = ", ".join(f"{count} {name}" for name, count in people["status"].items() if count)
     left = f"; {people['left_out']} more were left out" if people["left_out"] else ""
-    show.print(
+    print_line(
+        show,
         f"people who stand out: {people['count']} of {shown['tables']['original']['rows']}"
         f"{f' ({status})' if status else ''}{left}",
-        markup=False,
     )
     if shown["redraws"]:
         found = shown["redraws"]
-        show.print(f"over {found['n']} fresh keys: {found['words']}", markup=False)
+        print_line(show, f"over {found['n']} fresh keys: {found['words']}")
 
 
 def _print_analyses(show: Console, utility: dict[str, Any]) -> None:
@@ -69,7 +69,7 @@ def _print_analyses(show: Console, utility: dict[str, Any]) -> None:
     from icsa.report.glance import asked_sentences
 
     for sentence in asked_sentences(utility):
-        show.print(f"analysis: {sentence}", markup=False)
+        print_line(show, f"analysis: {sentence}")
     if utility["efficiency"]:
         show.print()
         show.print(_efficiency_grid(utility["efficiency"]))
@@ -78,8 +78,8 @@ def _print_analyses(show: Console, utility: dict[str, Any]) -> None:
 
 def _efficiency_grid(efficiency: dict[str, Any]) -> Any:
     """Return the losses of both releases and the ratios of their efficiencies."""
-    from rich.markup import escape
     from rich.table import Table as Grid
+    from rich.text import Text
 
     grid = Grid(box=None, pad_edge=False, header_style="bold")
     grid.add_column("loss")
@@ -88,7 +88,7 @@ def _efficiency_grid(efficiency: dict[str, Any]) -> Any:
     for line in efficiency["lines"]:
         ratios = (line["defined"]["value"], line["printed"]["value"])
         numbers = (line["released"], line["other"], *ratios)
-        grid.add_row(escape(line["loss"]), *map(_number, numbers))
+        grid.add_row(Text(plain(line["loss"])), *map(_number, numbers))
     return grid
 
 

@@ -1,18 +1,21 @@
-"""Where commands print tables: colours on a terminal only, and not if NO_COLOR is set."""
+"""Where commands print: colours on a terminal only, and not if NO_COLOR is set."""
 
 from __future__ import annotations
 
 import os
 import sys
 from typing import TYPE_CHECKING
+from unicodedata import category
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["console"]
+__all__ = ["console", "plain", "print_line"]
 
 # A line of a table stays a line for grep.
 _WIDTH_OF_PIPES = 200
+# Blanks of all widths, which Python does not call printable.
+_SPACE = "Zs"
 
 
 def console() -> Console:
@@ -25,11 +28,59 @@ def console() -> Console:
     """
     from rich.console import Console
 
+    class Pipe(Console):
+        """A console that lets whoever called it know that nobody reads what it prints."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
     terminal = sys.stdout.isatty()
-    plain = not terminal or bool(os.environ.get("NO_COLOR"))
-    return Console(
-        color_system=None if plain else "auto",
+    no_colours = not terminal or bool(os.environ.get("NO_COLOR"))
+    return Pipe(
+        color_system=None if no_colours else "auto",
         force_terminal=terminal,
         highlight=False,
         width=None if terminal else _WIDTH_OF_PIPES,
     )
+
+
+def plain(text: str) -> str:
+    r"""Return a text from a file without what moves a terminal's cursor or changes its colours.
+
+    Parameters
+    ----------
+    text : str
+        The name of a column or of a file, or a sentence with such names in it.
+
+    Examples
+    --------
+    >>> print(plain("age"), plain("a\x1b[31mge"), plain(""))
+    age a\x1b[31mge ''
+    """
+    if text.isprintable():
+        return text or "''"
+    return "".join(
+        letter if letter.isprintable() or category(letter) == _SPACE else repr(letter)[1:-1]
+        for letter in text
+    )
+
+
+def print_line(
+    show: Console, text: str, style: str | None = None, *, to_copy: bool = False
+) -> None:
+    """Print a sentence, whatever is in the names that it holds.
+
+    Parameters
+    ----------
+    show : Console
+    text : str
+    style : str, optional
+    to_copy : bool
+        Whether it is a path or a command, which must stay in one line.
+
+    Examples
+    --------
+    >>> print_line(console(), "written: [red]release.csv")
+    written: [red]release.csv
+    """
+    show.print(plain(text), markup=False, style=style, soft_wrap=to_copy)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import join
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,12 +15,15 @@ from icsa.cli.arguments import (
     SchemaFile,
     Separator,
     Sheet,
+    naming_the_file,
     naming_the_sheet,
     read_file,
     require_free,
     require_of_use,
     schema_of,
 )
+from icsa.cli.console import plain
+from icsa.cli.interruption import telling_what_is_written
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -59,19 +63,22 @@ def inspect(
 
     require_free({"--schema-out": schema_out}, (file,), force=force)
     require_of_use([file], separator=separator, decimal=decimal, encoding=encoding, sheet=sheet)
-    table = read_file(file, separator, decimal, encoding, sheet)
-    with naming_the_sheet(table.layout):
-        given = schema_of(schema, table)
-    inspection = inspect_table(table, given, relations=relation_notes(table, given))
-    if schema_out is not None:
-        _write(inspection, schema_out)
+    with telling_what_is_written([schema_out]):
+        table = read_file(file, separator, decimal, encoding, sheet)
+        with naming_the_sheet(table.layout):
+            given = schema_of(schema, table)
+        with naming_the_file(file):
+            inspection = inspect_table(table, given, relations=relation_notes(table, given))
+        if schema_out is not None:
+            _write(inspection, schema_out)
     if json:
         _print_json(inspection, file, describe_layout(table))
         return
     _show(inspection, f"{file}: {describe_layout(table)}")
     if schema_out is not None:
-        print(f"\nThe schema is in {schema_out}. Change what is wrong in it, then:")
-        print(f"icsa anonymize {file} --schema {schema_out}")
+        print()
+        print(plain(f"The schema is in {schema_out}. Change what is wrong in it, then:"))
+        print(plain(join(["icsa", "anonymize", str(file), "--schema", str(schema_out)])))
 
 
 def _write(inspection: Inspection, path: Path) -> None:
@@ -93,7 +100,7 @@ def _show(inspection: Inspection, heading: str) -> None:
     from icsa.cli.console import console
 
     show = console()
-    show.print(Text(heading))
+    show.print(Text(plain(heading)))
     show.print()
     if show.width < _NARROW:
         _show_blocks(inspection, show)
@@ -113,12 +120,12 @@ def _show_table(inspection: Inspection, show: Console) -> None:
     for column in inspection.columns:
         style = _style(column.spec.action)
         table.add_row(
-            Text(_plain(column.name), "bold"),
+            Text(plain(column.name), "bold"),
             column.kind,
             f"{column.missing:,}" if column.missing else "-",
-            Text(column.why),
-            Text(column.outcome, style),
-            Text("\n".join(column.notes)),
+            Text(plain(column.why)),
+            Text(plain(column.outcome), style),
+            Text("\n".join(map(plain, column.notes))),
         )
     show.print(table)
 
@@ -130,16 +137,12 @@ def _show_blocks(inspection: Inspection, show: Console) -> None:
 
     for column in inspection.columns:
         missing = f", {column.missing:,} missing" if column.missing else ""
-        show.print(Text.assemble((_plain(column.name), "bold"), f": {column.kind}{missing}"))
-        lines = Text.assemble(f"{column.why}\n", (column.outcome, _style(column.spec.action)))
+        show.print(Text.assemble((plain(column.name), "bold"), f": {column.kind}{missing}"))
+        outcome = (plain(column.outcome), _style(column.spec.action))
+        lines = Text.assemble(f"{plain(column.why)}\n", outcome)
         for note in column.notes:
-            lines.append(f"\nlook at: {note}")
+            lines.append(f"\nlook at: {plain(note)}")
         show.print(Padding(lines, (0, 0, 0, 2)))
-
-
-def _plain(name: str) -> str:
-    """Return a column's name without what moves a terminal's cursor."""
-    return name if name.isprintable() and name else repr(name)
 
 
 def _style(action: str) -> str:

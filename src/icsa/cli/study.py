@@ -14,7 +14,8 @@ import typer
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="Reproduce the paper's studies: figures, tables, a report.",
+    help="Reproduce the paper's studies: figures, tables, a report.\n\n"
+    "Example: icsa study simulation --quick",
     rich_markup_mode=None,
 )
 
@@ -44,7 +45,8 @@ ShowConfig = Annotated[
     bool, typer.Option("--show-config", help="Print every parameter as JSON and stop.")
 ]
 Seed = Annotated[
-    int | None, typer.Option("--seed", metavar="SEED", help="Everything random comes from it.")
+    int | None,
+    typer.Option("--seed", metavar="SEED", min=0, help="Everything random comes from it."),
 ]
 Methods = Annotated[
     list[str] | None,
@@ -107,6 +109,8 @@ def simulation(
     """Hide planted outliers with nine methods.
 
     Without options the paper's whole grid. An option given several times stands for several values.
+
+    Example: icsa study simulation --quick --out simulation
     """
     options = {
         "n": n,
@@ -153,6 +157,8 @@ def wdbc(
     """Release the Wisconsin breast cancer data.
 
     Compares, for ten targets, what the lasso finds in the releases and in the original rows.
+
+    Example: icsa study wdbc --quick --scatters hr-tyler
     """
     options = {"releases": releases, "rows": rows, "seed": seed}
     _run("wdbc", options, scatters, _Run(quick, out, workers, dask, show_config))
@@ -192,6 +198,8 @@ def theorem(
     """Move an outlier away, and see who copies it.
 
     Spectral anonymization does, as the theorem says; robust pairs of scatters do not.
+
+    Example: icsa study theorem --quick --n 100 --columns 5
     """
     options = {
         "n": n,
@@ -221,8 +229,12 @@ def _run(name: str, options: Mapping[str, Any], also: list[str] | None, how: _Ru
         print(config_text(study))
         return
     out = how.out or Path(f"icsa-{name}{'-quick' if how.quick else ''}")
-    run_study(study, out, workers=how.workers or os.cpu_count() or 1, dask=how.dask)
-    importlib.import_module(f"icsa.studies.{name}_results").write_results(study, out)
+    try:
+        run_study(study, out, workers=how.workers or os.cpu_count() or 1, dask=how.dask)
+        importlib.import_module(f"icsa.studies.{name}_results").write_results(study, out)
+    except KeyboardInterrupt as stop:
+        stop.add_note("What is finished is kept: the same command goes on where it stopped.")
+        raise
     print(f"The results are in {out}.")
 
 
