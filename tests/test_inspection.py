@@ -44,6 +44,7 @@ def notes(cells: Any, name: str = "x", spec: ColumnSpec | None = None, **variabl
 rng = np.random.default_rng(7)
 AGES = rng.integers(18, 90, 200).tolist()
 WEIGHTS = rng.normal(70, 10, 200).round(1).tolist()
+TEMPERATURES = rng.normal(37, 0.5, 100).round(1).tolist()
 DAYS = [date(2020, 1, 1) + timedelta(days=int(day)) for day in rng.integers(0, 700, 100)]
 
 
@@ -186,6 +187,13 @@ def test_names_of_other_things(name: str) -> None:
         ([1.5, 2.5, 3.5, 99.0, 99.0], {99: 2}),
         ([-1, -1], {}),
         ([], {}),
+        ([*TEMPERATURES, 99.9, 99.9], {99.9: 2}),
+        ([*TEMPERATURES, 99.9, 99.9, 999.9, 999.9], {99.9: 2, 999.9: 2}),
+        ([*WEIGHTS, 999.9, 999.9, 9999.0, 9999.0], {999.9: 2, 9999.0: 2}),
+        ([1.25, 2.75, 3.5, 3.25, 99.99, 99.99], {99.99: 2}),
+        ([*TEMPERATURES, -99.9, -99.9], {-99.9: 2}),
+        ([value / 10 for value in range(600, 1000)], {}),
+        ([97.3, 98.1, 98.6, 99.9, 101.2] * 9, {}),
     ],
 )
 def test_sentinel_codes(cells: list[float], found: dict[float, int]) -> None:
@@ -197,6 +205,8 @@ def test_notes_on_codes_and_words_for_missing() -> None:
         [*AGES, 999, 999, 999]
     )
     assert '"unknown" in 5 rows may stand for missing' in notes(["a", "b", "unknown"] * 5)
+    assert "missing_codes = [99.9]" in notes([*TEMPERATURES, 99.9, 99.9])
+    assert "missing_codes = [99999999]" in notes([*AGES, 99_999_999, 99_999_999])
     assert "may stand for" not in notes([*AGES, 999, 999], missing_codes=(999,))
 
 
@@ -204,6 +214,11 @@ def test_notes_on_identity() -> None:
     assert "looks like an id" in notes(range(1, 101))
     assert "the same id stands in several rows" in notes([1, 1, 2, 2, 3], "id")
     assert "near-unique text" in notes([f"came by bus {number}" for number in range(30)])
+    once = [f"came by bus {number}" for number in range(60)]
+    for unique in (once, once[:40] + once[:20]):
+        assert "give it the kind identifier" in notes(unique)
+        assert "category" not in notes(unique)
+    assert "give it the kind category or identifier" in notes(once * 3)
     assert "all different: if these numbers are given" in notes((np.arange(30) ** 2).tolist())
     spec = ColumnSpec(name="x", kind="category")
     assert "near-unique" in notes([f"w{number}" for number in range(30)], spec=spec)
@@ -215,7 +230,9 @@ def test_notes_on_levels() -> None:
     assert "1 of 3 levels is held by fewer than 3 rows" in notes(list("aaabbbbc"))
     assert "codes without an order" in notes([1, 2, 3] * 10)
     assert "codes without an order" not in notes([1, 2, 3] * 10, "grade")
-    assert "alphabetical" in notes(["x", "y", "z"], measurement="ordinal")
+    assert "text has no order: give levels = [...] in theirs" in notes(
+        ["x", "y", "z"], measurement="ordinal"
+    )
 
 
 def test_notes_on_heaping() -> None:
@@ -227,6 +244,31 @@ def test_notes_on_heaping() -> None:
     assert "multiple" not in notes(AGES)
     slightly = [row % 100 + 1 for row in range(20_000)] + [50] * 300
     assert "multiple" not in notes(slightly)
+
+
+def test_notes_on_heaping_in_decimals() -> None:
+    generator = np.random.default_rng(3)
+    weights = generator.normal(75, 12, 400).round(1)
+    whole = np.where(np.arange(400) % 10 < 7, weights.round(), weights)
+    assert "are whole numbers (10% expected)" in notes(whole.tolist())
+    assert "heaping" not in notes(weights.tolist())
+    assert "heaping" not in notes((weights * 2).round().tolist())
+    halves = (generator.normal(75, 12, 400) * 2).round() / 2
+    assert "heaping" not in notes(halves.tolist())
+    assert "heaping" not in notes(generator.normal(7.0, 0.05, 400).round(2).tolist())  # of pH
+    assert "heaping" not in notes(generator.normal(75, 12, 400).tolist())
+
+
+def test_notes_on_heaping_at_hundreds() -> None:
+    generator = np.random.default_rng(3)
+    grams = generator.normal(3300, 600, 400).round()
+    hundreds = np.where(np.arange(400) % 2 == 0, (grams / 100).round() * 100, grams)
+    assert "are multiples of 100 (1% expected)" in notes(hundreds.astype(int).tolist())
+    tens = np.where(np.arange(400) % 5 > 0, (grams / 10).round() * 10, grams)
+    assert "are multiples of 10 (10% expected)" in notes(tens.astype(int).tolist())
+    assert "heaping" not in notes(grams.astype(int).tolist())
+    intelligence = generator.normal(100, 15, 5000).round().astype(int).tolist()
+    assert "heaping" not in notes(intelligence)
 
 
 def test_notes_on_dates() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from icsa.relations import Order, find_derivation, find_unkept_orders
+from icsa.relations import LinearRelation, Order, find_derivation, find_unkept_orders
 
 DAY = 86_400.0
 
@@ -69,3 +69,71 @@ def test_dates_that_are_coded_by_a_gap_are_kept_already(generator):
     assert found.orders == ()
     alone = find_unkept_orders(table, dict.fromkeys(table, "date"), (), ())
     assert alone == (Order("ill", "well"),)
+
+
+def test_a_date_and_its_time_of_day_are_one_column(generator):
+    seen = np.floor(DAY * generator.uniform(0, 900, 300))
+    day = np.floor(seen / DAY)
+    table = {"admission": day, "seen": seen, "left": day + generator.integers(0, 9, 300)}
+    kinds = {"admission": "date", "seen": "datetime", "left": "date"}
+    assert Order("seen", "admission") in orders(table, kinds)
+    found = find_derivation(table, dict.fromkeys(table, 1.0), kinds)
+    assert [relation.target for relation in found.relations] == ["admission"]
+    assert len(found.orders) == 1
+    assert {order.second for order in found.orders} == {"left"}
+
+
+def test_dates_that_are_computed_from_others_are_in_order(generator):
+    visit = generator.integers(9000, 9900, 300).astype(float)
+    first, second = generator.integers(0, 60, (2, 300)).astype(float)
+    table = {
+        "visit": visit,
+        "visit2": visit + first,
+        "visit3": visit + first + second,
+        "d12": first,
+        "d23": second,
+        "d13": first + second,
+    }
+    kinds = {name: "date" if name.startswith("visit") else "integer" for name in table}
+    found = find_derivation(table, dict.fromkeys(table, 1.0), kinds)
+    assert len(found.relations) == 3
+    assert found.orders == ()
+
+
+def test_a_sum_with_a_negative_part_can_come_out_below_another(generator):
+    a, b = generator.integers(0, 40, (2, 300)).astype(float)
+    relation = LinearRelation("total", (("a", 1.0), ("b", 1.0)), 0.0, 1.0)
+    table = {"a": a, "b": b, "total": a + b}
+    kinds = dict.fromkeys(table, "integer")
+    assert find_unkept_orders(table, kinds, (), (relation,)) == ()
+    lower = {"a": a, "b": b - 10.0, "total": a + b - 10.0}
+    lower["total"] = np.maximum(lower["total"], lower["a"])
+    assert find_unkept_orders(lower, kinds, (), (relation,)) == (Order("a", "total"),)
+
+
+def test_an_order_among_the_parts_of_a_sum_is_told(generator):
+    low = generator.integers(0, 40, 300).astype(float)
+    high = low + generator.integers(0, 40, 300)
+    table = {"low": low, "high": high, "total": low + high}
+    assert orders(table, "integer") == {Order("low", "high")}
+
+
+def test_of_equal_columns_one_is_told(generator):
+    low = generator.normal(70.0, 9.0, 300)
+    table = {"low": low, "copy": low, "high": low + generator.exponential(9.0, 300)}
+    (order,) = orders(table, "continuous")
+    assert order.second == "high"
+
+
+def test_long_chains_are_told_link_by_link(generator):
+    steps = np.cumsum(generator.exponential(size=(5, 300)), axis=0)
+    table = {name: steps[place] for place, name in enumerate("abcde")}
+    mixed = {name: table[name] for name in "dbeac"}
+    assert orders(mixed, "continuous") == {Order(*pair) for pair in ("ab", "bc", "cd", "de")}
+
+
+def test_a_chain_needs_its_middle(generator):
+    steps = np.cumsum(generator.exponential(size=(3, 300)), axis=0)
+    table = {name: steps[place] for place, name in enumerate("abc")}
+    table["b"][:100] = np.nan
+    assert Order("a", "c") in orders(table, "continuous")

@@ -600,10 +600,70 @@ class TestDerivation:
         assert found.relations == ()
         assert [one.describe() for one in found.unkept] == ["t = a + b in all rows"]
 
-    def test_an_order_without_a_base_for_every_cell_is_not_kept(self):
+    def test_a_target_may_be_missing_where_its_terms_are_not(self):
+        total = self.first + self.days
+        rows = np.arange(90)
+        numbers = {
+            "a": np.where(rows < 3, np.nan, self.first),
+            "b": self.days,
+            "t": np.where(rows < 9, np.nan, total),
+        }
+        found = self.found(**{name: ("integer", values) for name, values in numbers.items()})
+        (relation,) = found.relations
+        assert (relation.target, relation.missing, found.unkept) == ("t", 9, ())
+        reduced = found.reduce(numbers)
+        assert np.array_equal(reduced["t"], (rows >= 3) & (rows < 9))
+        masked = reduced | {"t": rows / 90.0}
+        restored = found.restore(masked, {}, lambda _, values: values)
+        assert np.flatnonzero(np.isnan(restored["t"])).tolist() == [0, 1, 2, *range(84, 90)]
+        assert np.array_equal(restored["t"][3:84], total[3:84])
+        again = found.targets_in(restored)
+        assert np.array_equal(again["t"], restored["t"], equal_nan=True)
+
+    def test_days_are_computed_from_dates_unless_a_date_is_missing(self):
+        died = np.where(np.arange(90) < 30, np.nan, self.first + self.days)
+        found = self.found(
+            ill=("date", self.first), days=("integer", self.days), died=("date", died)
+        )
+        (relation,) = found.relations
+        assert (relation.target, relation.missing) == ("died", 30)
+        days = np.where(np.arange(90) < 30, np.nan, self.days)
         later = self.first + self.days
+        found = self.found(ill=("date", self.first), days=("integer", days), died=("date", later))
+        (relation,) = found.relations
+        assert (relation.target, relation.missing) == ("days", 30)
+
+    def test_of_two_dates_the_one_with_gaps_is_computed(self):
+        seen = np.where(np.arange(90) < 30, np.nan, self.first)
+        found = self.found(seen=("date", seen), due=("date", self.first + 365.0))
+        (relation,) = found.relations
+        assert (relation.describe(), relation.missing) == ("seen = due - 365 in all rows", 30)
+        assert (found.gaps, found.unkept, found.orders) == ((), (), ())
+
+    def test_a_column_without_a_base_for_every_cell_is_coded_beside_its_gap(self):
+        numbers = {
+            "a": np.where(np.arange(90) < 9, np.nan, self.first),
+            "b": self.first + self.days,
+        }
+        found = self.found(**{name: ("date", values) for name, values in numbers.items()})
+        (gap,) = found.gaps
+        assert (gap.name, gap.covered, found.unkept) == ("b after a", 0.9, ())
+        reduced = found.reduce(numbers)
+        assert list(reduced) == ["a", "b", "b after a"]
+        spec = ColumnSpec(name="b after a", kind="continuous")
+        column = fit_column(pl.Series("b after a", self.days), spec)
+        masked = {"a": numbers["a"], "b": np.full(90, 7.0), "b after a": self.days}
+        masked["b"][80:] = np.nan
+        restored = found.restore(masked, {"b after a": column}, lambda _, values: values)
+        assert list(restored) == ["a", "b"]
+        assert np.array_equal(restored["b"][:9], np.full(9, 7.0))
+        assert np.array_equal(restored["b"][9:80], numbers["b"][9:80])
+        assert np.isnan(restored["b"][80:]).all()
+
+    def test_a_gap_does_not_take_the_name_of_a_column(self):
         holed = np.where(np.arange(90) < 9, np.nan, self.first)
-        found = self.found(a=("date", holed), b=("date", later))
+        columns = {"a": ("date", holed), "b": ("date", self.first + self.days)}
+        found = self.found(**columns, **{"b after a": ("ordinal", self.other)})
         assert found.gaps == ()
         (lost,) = found.unkept
         assert lost.columns == {"a", "b"}

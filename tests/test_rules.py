@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from icsa.errors import InputError
-from icsa.rules import check_rules, enforce_rules, parse_rule, require_rules
+from icsa.rules import Latitude, check_rules, enforce_rules, parse_rule, require_rules
 
 COLUMNS = ("a", "b", "c", "alk.phos", "date of birth", "größe")
 
 
 def enforced(frame, *texts, steps=None):
     rules = [parse_rule(text, frame.columns) for text in texts]
-    released, moved = enforce_rules(rules, frame, steps or {})
+    released, moved = enforce_rules(rules, frame, Latitude(steps=steps or {}))
     assert check_rules(rules, released) == ()
     assert released.schema == frame.schema
     return released, dict(moved)
@@ -368,3 +368,89 @@ class TestEnforcing:
         )
         assert again.equals(released)
         assert not any(nothing.values())
+
+
+def among(*values):
+    return lambda cells: cells.is_in(pl.Series(values, dtype=cells.dtype).implode())
+
+
+def mended(frame, latitude, *texts):
+    rules = [parse_rule(text, frame.columns) for text in texts]
+    released, moved = enforce_rules(rules, frame, latitude)
+    return released, dict(moved)
+
+
+class TestLatitude:
+    """Cells are moved only to what their columns may have."""
+
+    def test_cells_are_exchanged_where_both_columns_may_have_them(self):
+        frame = pl.DataFrame({"a": [9, 9], "b": [5, 4]})
+        latitude = Latitude(allowed={"a": among(1, 5, 9)})
+        released, moved = mended(frame, latitude, "a <= b")
+        assert released.rows() == [(5, 9), (9, 9)]
+        assert moved == {"a <= b": 3}
+
+    def test_the_nearest_value_of_the_column_is_taken(self):
+        frame = pl.DataFrame({"dose": [2.5, 10.0, 20.0, 5.0], "kg": [1.0, 2.0, 3.0, 4.0]})
+        latitude = Latitude(allowed={"dose": among(2.5, 5.0, 10.0, 20.0)})
+        assert mended(frame, latitude, "dose < 10")[0]["dose"].to_list() == [2.5, 5, 5, 5]
+        assert mended(frame, latitude, "dose >= 4")[0]["dose"].to_list() == [5, 10, 20, 5]
+        assert mended(frame, latitude, "dose in {5, 7}")[0]["dose"].to_list() == [5] * 4
+
+    def test_counts_of_levels_stay_where_the_other_cell_can_move(self):
+        frame = pl.DataFrame({"dose": [20, 5], "limit": [12, 7]})
+        allowed = {"dose": among(5, 20)}
+        latitude = Latitude(allowed=allowed, counted=frozenset({"dose"}))
+        assert mended(frame, latitude, "dose <= limit")[0].rows() == [(20, 20), (5, 7)]
+        assert mended(frame, latitude, "limit >= dose")[0].rows() == [(20, 20), (5, 7)]
+        assert mended(frame, Latitude(allowed=allowed), "dose <= limit")[0].rows()[0] == (5, 12)
+
+    def test_equal_cells_take_the_value_that_is_allowed(self):
+        frame = pl.DataFrame({"a": [1, 1], "b": [5, 7]})
+        latitude = Latitude(allowed={"a": among(1, 5)})
+        assert mended(frame, latitude, "a = b")[0].rows() == [(5, 5), (1, 1)]
+
+    def test_days_are_moved_to_where_they_may_be(self):
+        days = [dt.date(2020, 1, 9), dt.date(2020, 1, 2)]
+        frame = pl.DataFrame({"day": days, "moment": [dt.datetime(2020, 1, 5, 8)] * 2})
+        latitude = Latitude(allowed={"day": among(*days)})
+        released, _ = mended(frame, latitude, "day <= moment")
+        assert released["day"].to_list() == days
+        assert released["moment"].dt.day().to_list() == [9, 5]
+
+    def test_nothing_fits(self):
+        frame = pl.DataFrame({"a": [4, 5]})
+        rule = parse_rule("a <= 3", ["a"])
+        with pytest.raises(InputError, match="cannot all hold: 2 of 2 rows"):
+            enforce_rules([rule], frame, Latitude(allowed={"a": among(4, 5)}))
+
+    def test_columns_that_are_missing_together(self):
+        frame = pl.DataFrame({"f": [0, 1, 1, 1], "a": [7, None, 3, 9], "b": ["x", None, "y", "z"]})
+        latitude = Latitude(together=(("b", "a"),))
+        texts = ("if f = 0 then a missing", "if f = 1 then a present")
+        released, moved = mended(frame, latitude, *texts)
+        assert released.rows() == [(0, None, None), (1, 3, "y"), (1, 3, "y"), (1, 9, "z")]
+        assert list(moved.values()) == [2, 2]
+
+    def test_orders_hold_too_and_count_for_the_rule(self):
+        frame = pl.DataFrame({"a": [5, 1, 8], "b": [5, 2, 6], "c": [3, 9, 9]})
+        latitude = Latitude(orders=(parse_rule("a <= b", frame.columns),))
+        released, moved = mended(frame, latitude, "b <= c")
+        assert (released["a"] <= released["b"]).all()
+        assert (released["b"] <= released["c"]).all()
+        pairs = zip(frame.rows(), released.rows(), strict=True)
+        assert [before != after for before, after in pairs] == [True, False, True]
+        in_first = sum(x != y for x, y in zip(frame.row(0), released.row(0), strict=True))
+        assert moved == {"b <= c": in_first}
+
+    @given(
+        st.lists(st.tuples(*[st.none() | st.integers(-6, 6)] * 3), min_size=1, max_size=12),
+        st.sets(st.integers(-6, 6), min_size=1),
+    )
+    def test_no_cell_leaves_what_is_allowed(self, rows, values):
+        frame = pl.DataFrame(rows, schema=dict.fromkeys("abc", pl.Int64), orient="row")
+        allowed = among(*sorted(values))
+        frame = frame.with_columns(pl.when(allowed(frame["a"])).then("a").alias("a"))
+        released, _ = mended(frame, Latitude(allowed={"a": allowed}), "a <= b", "c >= b")
+        assert set(released["a"].drop_nulls()) <= values
+        assert released.null_count().equals(frame.null_count())

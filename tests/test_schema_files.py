@@ -116,6 +116,38 @@ def test_a_byte_order_mark_is_no_error(tmp_path: Path) -> None:
         (text_of('version = 1\nkeep = "site"'), "keep is no list of texts"),
         (text_of("version = 1\nrules = [1]"), "rules is no list of texts"),
         (text_of("version = 1\nrecipe = 1"), "recipe is no table"),
+        (
+            text_of('version = 1\n[recipe]\nscal = "linear"'),
+            r"schema\.toml: \[recipe\] No choice of a recipe 'scal'\. Did you mean 'scale'",
+        ),
+        (text_of('version = 1\n[recipe]\nscale = "log"'), r"\[recipe\] No scale 'log'"),
+        (text_of("version = 1\n[recipe]\nscale = [1]"), r"\[recipe\] No scale"),
+        (
+            text_of("version = 1\n[recipe]\nsplit_zeros = 1"),
+            r"schema\.toml: \[recipe\] split_zeros must be true or false",
+        ),
+        (
+            text_of('version = 1\nrules = ["agee >= 18"]'),
+            r"schema\.toml: rules: Rule 'agee >= 18', .* no column 'agee'; the nearest is 'age'",
+        ),
+        (text_of('version = 1\nrules = ["age >="]'), r"schema\.toml: rules: "),
+        (text_of('version = 1\nrules = ["age >= low"]'), r"schema\.toml: rules: "),
+        (
+            text_of('version = 1\nrules = ["age <= 50"]'),
+            r"schema\.toml: rules: Rule 'age <= 50': the table itself breaks it in 2 of 4 rows",
+        ),
+        (
+            text_of(site='kind = "ordinal"'),
+            r"\[columns\.site\] Column 'site': the order of its 3 levels is not known",
+        ),
+        (
+            text_of(age='kind = "integer"\nmissing_codes = [[9, 1]]'),
+            r"\[columns\.age\] missing_codes has a pair whose first is above its second",
+        ),
+        (
+            text_of(seen='kind = "date"\nmissing_codes = [[2020-01-01, 5]]'),
+            "missing_codes has a pair whose ends cannot be compared",
+        ),
         ("version = 1\ncolumns = 1", "columns is no table"),
         ("version = 1\n[columns]\nage = 1\nsite = 1\nseen = 1\nremark = 1", "is no table"),
         (text_of(agee='kind = "integer"'), "No column 'agee'. Did you mean 'age'?"),
@@ -171,6 +203,21 @@ def test_what_is_wrong_is_told_without_a_cell(tmp_path: Path, text: str, message
     assert str(SECRET) not in str(caught.value)
 
 
+def test_whole_numbers_have_no_decimals(tmp_path: Path) -> None:
+    table = Table(pl.DataFrame({"kg": [61.5, 70.0, 999.5, None]}))
+    entry = 'version = 1\n[columns.kg]\nkind = "integer"\n'
+    with pytest.raises(InputError, match=r"\[columns\.kg\] Column .kg.: 2 of 4 cells are not"):
+        read(tmp_path, entry, table)
+    assert read(tmp_path, f"{entry}missing_codes = [61.5, 999.5]", table)
+    assert read(tmp_path, f'{entry}action = "keep"', table)
+
+
+def test_text_in_an_order_is_told_once_it_is_masked(tmp_path: Path) -> None:
+    assert read(tmp_path, text_of(site='kind = "ordinal"\naction = "drop"'))
+    one = Table(pl.DataFrame({"x": ["a", "a", None]}))
+    assert read(tmp_path, 'version = 1\n[columns.x]\nkind = "ordinal"', one)
+
+
 def test_other_encodings_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "schema.toml"
     path.write_bytes("version = 1 # größe".encode("latin-1"))
@@ -192,6 +239,16 @@ def test_codes_are_missing_before_bounds_are_checked(tmp_path: Path) -> None:
     assert read(tmp_path, text_of(age=bounded)).columns["age"].upper == 120
     declared = Table(TABLE.frame, {"age": Variable(missing_codes=(SECRET,))})
     assert read(tmp_path, text_of(age='kind = "integer"\nupper = 120'), declared)
+
+
+def test_codes_are_missing_for_rules_too(tmp_path: Path) -> None:
+    top = 'version = 1\nrules = ["age <= 120"]'
+    with pytest.raises(InputError, match="breaks it in 1 of 4 rows, first in row 4"):
+        read(tmp_path, text_of(top))
+    coded = f'kind = "integer"\nmissing_codes = [{SECRET}]'
+    assert read(tmp_path, text_of(top, age=coded)).rules == ("age <= 120",)
+    declared = Table(TABLE.frame, {"age": Variable(missing_codes=(SECRET,))})
+    assert read(tmp_path, text_of(top), declared)
 
 
 def test_a_cell_may_be_its_bound(tmp_path: Path) -> None:
@@ -249,7 +306,7 @@ def test_what_a_schema_says_is_written_and_read_again(tmp_path: Path) -> None:
     }
     schema = Schema(
         columns={name: ColumnSpec(name=name, **said) for name, said in changes.items()},
-        rules=("day <= at",),
+        rules=("day >= at",),
         recipe={"scale": "linear"},
     )
     text = schema_text(inspect_table(table, schema))

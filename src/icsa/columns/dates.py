@@ -21,6 +21,10 @@ TICKS = {"ms": 10**3, "us": 10**6, "ns": 10**9}
 _DAY = 86_400.0
 _FIRST_DAY = (date(1, 1, 1) - date(1970, 1, 1)).days
 _LAST_DAY = (date(9999, 12, 31) - date(1970, 1, 1)).days
+# Of the years 1 to 9999; a float there holds a tenth of a millisecond.
+_FIRST_MOMENT, _LAST_MOMENT = _FIRST_DAY * _DAY, _LAST_DAY * _DAY + 86_399.999
+# 64 bits hold nanoseconds from 1677 to 2262, and the least of them stands for none.
+_LAST_NANOSECONDS = 9_223_372_036.85
 
 
 class Date(Continuous):
@@ -122,7 +126,9 @@ def _in_zone(on_the_wall: pl.Series, zone: str) -> pl.Series:
 
 
 def _range(dtype: pl.DataType) -> tuple[float, float]:
-    lowest, highest = _FIRST_DAY * _DAY + _DAY, _LAST_DAY * _DAY
-    if getattr(dtype, "time_unit", None) == "ns":  # 64 bits hold the years 1677 to 2262
-        return -9.2e9, 9.2e9
+    lowest, highest = _FIRST_MOMENT, _LAST_MOMENT
+    if getattr(dtype, "time_unit", None) == "ns":
+        lowest, highest = -_LAST_NANOSECONDS, _LAST_NANOSECONDS
+    if getattr(dtype, "time_zone", None) is not None:  # the same moment at Greenwich must be one
+        lowest, highest = lowest + _DAY, highest - _DAY
     return lowest, highest

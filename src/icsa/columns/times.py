@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import time
+from datetime import time, timedelta
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -16,6 +16,8 @@ from icsa.matrices import Vector
 __all__ = ["Duration", "TimeOfDay"]
 
 _NANOSECONDS = 1e9
+_LARGEST_TICK = 9.223372036e18
+_LONGEST_IN_PYTHON = float(timedelta.max.days * 86_400)
 
 
 class Duration(Continuous):
@@ -90,7 +92,7 @@ def _durations(numbers: pl.Series, dtype: pl.DataType) -> pl.Series:
 
 def _longest(dtype: pl.DataType) -> float:
     """Return the seconds that 64 bits of ticks hold; at most those of Python's timedelta."""
-    return min(9.2e18 / _ticks(dtype), 8.6e13)
+    return min(_LARGEST_TICK / _ticks(dtype), _LONGEST_IN_PYTHON)
 
 
 def _second_of_day(value: Any) -> float:

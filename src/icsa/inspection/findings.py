@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from itertools import chain
-from math import gcd
 
 import numpy as np
 import polars as pl
 
 from icsa.columns.levels import FEWEST_HOLDERS
 from icsa.inspection.calendars import are_written_dates, bounds_of_part
+from icsa.inspection.heaping import VALUES_FOR_HEAPING, notes_on_heaping
 from icsa.inspection.identities import has_diagnoses
 from icsa.inspection.kinds import guess_kind
 from icsa.inspection.names import names_grades
@@ -39,9 +39,6 @@ _MOSTLY = 0.5
 _NEARLY_ALL = 0.9
 _ROWS_TO_BE_UNIQUE = 20
 _LISTED = 5
-_ROWS_FOR_HEAPING = 50
-_VALUES_FOR_HEAPING = 15
-_HEAPED = 4.0  # standard errors
 _FAR = 5.0  # times the middle half's length, beyond that half
 _ONE_VALUE = 0.4
 # Dates that programs write where there is none: of Excel, SAS, Unix, and of open ends.
@@ -87,7 +84,7 @@ def notes_on(profile: Profile, spec: ColumnSpec) -> tuple[str, ...]:
         _rare_levels(profile, spec),
         _unordered_codes(profile, spec),
         _one_value(profile, spec),
-        _heaping(profile, spec),
+        notes_on_heaping(profile, spec),
         _unusable(profile),
         _missing(profile, spec),
         _bounds(profile, spec),
@@ -151,7 +148,10 @@ def _identity(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
         if has_diagnoses(profile):
             yield "codes of diagnoses: shorten them to groups to have them in the release"
         elif spec.action == "drop" and not profile.is_nested:
-            yield "to have it in the release, give it the kind category or identifier"
+            # More levels than half of the rows are too many to be masked.
+            few = 2 * profile.distinct < profile.n_rows
+            kinds = "category or identifier" if few else "identifier"
+            yield f"to have it in the release, give it the kind {kinds}"
     elif spec.kind == "integer" and all_different:
         yield "all different: if these numbers are given, not measured, the kind is identifier"
     elif spec.kind == "category" and profile.distinct > _NEARLY_ALL * profile.present > 0:
@@ -190,7 +190,7 @@ def notes_on_codes(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
         return
     codes = sentinel_codes(profile) or sentinel_words(profile)
     for code, rows in codes.items():
-        shown = f'"{code}"' if isinstance(code, str) else f"{code:g}"
+        shown = f'"{code}"' if isinstance(code, str) else f"{code:.15g}"
         yield f"{shown} in {rows} rows may stand for missing: if so, missing_codes = [{shown}]"
 
 
@@ -258,7 +258,7 @@ def _unordered_codes(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
         if not names_grades(profile.name):
             yield "codes without an order? then the kind is category"
     elif spec.kind == "ordinal" and isinstance(profile.dtype, pl.String) and not spec.levels:
-        yield "levels are taken in alphabetical order: give levels = [...] in their own"
+        yield "text has no order: give levels = [...] in theirs, or the kind category"
 
 
 def _one_value(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
@@ -266,29 +266,6 @@ def _one_value(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
         return
     if profile.largest_share >= _ONE_VALUE:
         yield f"{profile.largest_share:.0%} of the cells hold one and the same number"
-
-
-def _heaping(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
-    """Count multiples of 10 and 5 among whole numbers that reach over several tens.
-
-    Of numbers that all are multiples of 5, half are expected to be multiples of 10.
-    """
-    numbers = profile.numbers
-    wide = profile.present >= _ROWS_FOR_HEAPING and numbers.size >= _VALUES_FOR_HEAPING
-    if spec.kind not in NUMERIC_KINDS or not wide or not profile.is_whole:
-        return
-    if np.abs(numbers).max() >= 2.0**53:
-        return
-    whole = numbers.astype(np.int64)
-    held = profile.held.astype(float) * (whole != 0)  # zero is a matter of its own
-    total, lattice = held.sum(), int(np.gcd.reduce(whole))
-    for step in (10, 5):
-        share = gcd(lattice, step) / step
-        count = held[whole % step == 0].sum()
-        error = np.sqrt(total * share * (1 - share))
-        if count > 1.5 * share * total and count - share * total > _HEAPED * error > 0.0:
-            yield f"heaping: {count / total:.0%} are multiples of {step} ({share:.0%} expected)"
-            return
 
 
 def _unusable(profile: Profile) -> Iterator[str]:
@@ -323,7 +300,7 @@ def _bounds(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
         yield f"a part of a date: declare {part} in a schema, so that no cell leaves them"
     elif (
         spec.kind in NUMERIC_KINDS
-        and profile.distinct > _VALUES_FOR_HEAPING
+        and profile.distinct > VALUES_FOR_HEAPING
         and np.count_nonzero(profile.numbers < 0) == 1
     ):
         yield "one value only is negative: if it is wrong, correct it or give a lower bound"

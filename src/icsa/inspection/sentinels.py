@@ -18,7 +18,11 @@ _POSITIVE = (
     *(77, 88, 97, 98, 99, 777, 888, 997, 998, 999),
     *(7777, 8888, 9997, 9998, 9999, 99999, 999999, 9999999, 99999999),
 )
-_CODES = (*_NEGATIVE, *_ONE_DIGIT, *_POSITIVE)
+# Nines to the last decimal of a column that has some.
+_NINES = (99.9, 99.99, 999.9, 999.99, 9999.9, 9999.99)
+_BELOW_ZERO = (*_NEGATIVE, -9.9, *(-code for code in _NINES))
+_ABOVE_ZERO = tuple(sorted((*_ONE_DIGIT, *_POSITIVE, *_NINES)))
+_CODES = (*_BELOW_ZERO, *_ABOVE_ZERO)
 _WORDS = (
     ".",
     "?",
@@ -71,7 +75,7 @@ def may_have_codes(cells: pl.Series) -> bool:
     >>> may_have_codes(pl.Series([41, 52, 999])), may_have_codes(pl.Series([41, 52, 53]))
     (True, False)
     """
-    return cells.min() in _NEGATIVE or cells.max() in _CODES
+    return cells.min() in _BELOW_ZERO or cells.max() in _CODES
 
 
 def sentinel_words(profile: Profile) -> Mapping[str, int]:
@@ -94,15 +98,14 @@ def sentinel_words(profile: Profile) -> Mapping[str, int]:
 
 def _negative_codes(held: Mapping[float, int]) -> dict[float, int]:
     negative = {number for number in held if number < 0}
-    if not negative <= set(_NEGATIVE) or len(held) - len(negative) < 2:
+    if not negative <= set(_BELOW_ZERO) or len(held) - len(negative) < 2:
         return {}
-    return {code: held[code] for code in _NEGATIVE if code in negative}
+    return {code: held[code] for code in _BELOW_ZERO if code in negative}
 
 
 def _positive_codes(held: Mapping[float, int]) -> dict[float, int]:
-    codes = (*_ONE_DIGIT, *_POSITIVE)
-    others = sorted(number for number in held if number not in codes and number >= 0)
-    beyond = [code for code in codes if code in held and others and code > others[-1]]
+    others = sorted(number for number in held if number not in _ABOVE_ZERO and number >= 0)
+    beyond = [code for code in _ABOVE_ZERO if code in held and others and code > others[-1]]
     for position, code in enumerate(beyond):
         rest = np.array([*others, *beyond[:position]])
         if rest.size >= 2 and _stands_apart(code, rest, held):
@@ -110,7 +113,7 @@ def _positive_codes(held: Mapping[float, int]) -> dict[float, int]:
     return {}
 
 
-def _stands_apart(code: int, rest: Vector, held: Mapping[float, int]) -> bool:
+def _stands_apart(code: float, rest: Vector, held: Mapping[float, int]) -> bool:
     length = rest[-1] - rest[0]
     gap = code - rest[-1]
     if code in _ONE_DIGIT:

@@ -30,14 +30,15 @@ class Derivation:
     Attributes
     ----------
     relations : tuple of LinearRelation
-        Their targets are left out and computed from the other columns of the release.
+        Their targets are left out and computed from the other columns of the release; of those with
+        missing cells of their own, these are coded.
     gaps : tuple of Gap
         Their second columns are coded as what they are more than the first, in the order in which
-        they are to be added up again.
+        they are to be added up again. Those with cells in rows without the first are coded too.
     products : tuple of ProductRelation
         Found, but not kept.
     unkept : tuple of LinearRelation or Gap
-        Found, but not kept: cells are there that could not be computed, or would be lost.
+        Found, but not kept: cells are there that could not be computed.
     orders : tuple of Order
         Found, but not kept: a rule can.
     """
@@ -49,10 +50,18 @@ class Derivation:
     orders: tuple[Order, ...] = ()
 
     def reduce(self, numbers: Mapping[str, Vector]) -> dict[str, Vector]:
-        """Return the numbers without targets, and with gaps in place of second columns."""
-        targets = {relation.target for relation in self.relations}
-        reduced = {name: values for name, values in numbers.items() if name not in targets}
-        return reduced | {gap.other: gap.forward(numbers) for gap in self.gaps}
+        """Return the numbers without targets, and with gaps by their names.
+
+        In the place of a target with missing cells of its own is where these are.
+        """
+        targets = {relation.target: relation for relation in self.relations}
+        reduced = {}
+        for name, values in numbers.items():
+            if name not in targets:
+                reduced[name] = values
+            elif targets[name].missing:
+                reduced[name] = _empties(targets[name], numbers)
+        return reduced | {gap.name: gap.forward(numbers) for gap in self.gaps}
 
     def restore(
         self,
@@ -65,7 +74,8 @@ class Derivation:
         Parameters
         ----------
         numbers : mapping of str to ndarray
-            Without targets, and with gaps in place of second columns.
+            As `reduce` gives them, after masking. Gaps beside second columns are nowhere missing,
+            and of targets with missing cells of their own, those with the highest numbers are.
         gap_columns : mapping of str to Column
             What gaps are coded by.
         hold : function
@@ -75,17 +85,26 @@ class Derivation:
         restored = dict(numbers)
         for gap in self.gaps:
             # A gap with two values is coded as binary, so its number need not be its value.
-            values = gap_columns[gap.other].cells(numbers[gap.other]).to_numpy()
-            restored[gap.other] = hold(gap.other, gap.back(gap.start(restored), values))
+            values = gap_columns[gap.name].cells(numbers[gap.name]).to_numpy()
+            found = gap.back(gap.start(restored), values)
+            if gap.name != gap.other:
+                del restored[gap.name]
+                own = numbers[gap.other]
+                found = np.where(np.isnan(own) | np.isnan(found), own, found)
+            restored[gap.other] = hold(gap.other, found)
         for relation in self.relations:
-            restored[relation.target] = hold(relation.target, relation.predict(restored))
+            found = hold(relation.target, relation.predict(restored))
+            if relation.missing:
+                found = _emptied(found, numbers[relation.target], relation.missing)
+            restored[relation.target] = found
         return restored
 
     def targets_in(self, numbers: Mapping[str, Vector]) -> dict[str, Vector]:
-        """Return the targets as the other numbers give them, where they are there."""
+        """Return the targets as the other numbers give them, missing where they are missing."""
         found = dict(numbers)
         for relation in self.relations:
-            found[relation.target] = relation.predict(found)
+            missing = np.isnan(numbers[relation.target])
+            found[relation.target] = np.where(missing, np.nan, relation.predict(found))
         return {relation.target: found[relation.target] for relation in self.relations}
 
     def describe_in(
@@ -163,35 +182,32 @@ def _found_among(
 ) -> Derivation:
     linear = find_relations(quantities, steps, kinds)
     relations = _in_order(
-        relation
-        for relation in _with_spans_as_targets(linear, kinds)
-        if _missing_only_with_terms(relation, quantities)
+        replace(relation, missing=_missing(relation, quantities))
+        for relation in _with_spans_as_targets(linear, quantities, kinds)
+        if _is_computable(relation, quantities)
     )
     targets = {relation.target for relation in relations}
     left = {name: values for name, values in quantities.items() if name not in targets}
     gaps = find_gaps(left, kinds)
-    kept = tuple(gap for gap in gaps if gap.covered == 1.0)
+    kept = tuple(gap for gap in gaps if gap.name == gap.other or gap.name not in kinds)
     columns = {relation.columns for relation in relations}
+    lost = [relation for relation in linear if relation.columns not in columns]
     return Derivation(
         relations,
         kept,
         find_products(left, steps),
-        (
-            *(relation for relation in linear if relation.columns not in columns),
-            *(gap for gap in gaps if gap.covered < 1.0),
-        ),
-        find_unkept_orders(
-            quantities, kinds, gaps, [*(found.columns for found in linear), frozenset(targets)]
-        ),
+        (*lost, *(gap for gap in gaps if gap not in kept)),
+        find_unkept_orders(quantities, kinds, gaps, relations, lost),
     )
 
 
 def _with_spans_as_targets(
-    relations: Sequence[LinearRelation], kinds: Mapping[str, Kind]
+    relations: Sequence[LinearRelation], numbers: Mapping[str, Vector], kinds: Mapping[str, Kind]
 ) -> list[LinearRelation]:
-    """Return the relations with the days between two dates computed from the dates.
+    """Return the relations with the days between two dates computed from the dates, if they can.
 
-    The dates themselves are then coded by gaps, which keeps them in order.
+    The dates themselves are then coded by gaps, which keeps them in order. Days of people who are
+    still followed up have no second date.
     """
     turned = []
     targets = {relation.target for relation in relations}
@@ -201,18 +217,43 @@ def _with_spans_as_targets(
         plain = all(coefficient == 1.0 for _, coefficient in relation.terms)
         is_sum = kinds[relation.target] in DATE_KINDS and len(dates) == len(spans) == 1 and plain
         if is_sum and spans[0] not in targets:
-            targets = targets - {relation.target} | {spans[0]}
             terms = ((relation.target, 1.0), (dates[0], -1.0))
             constant = -relation.constant
-            relation = replace(relation, target=spans[0], terms=terms, constant=constant)
+            other = replace(relation, target=spans[0], terms=terms, constant=constant)
+            if _is_computable(other, numbers):
+                targets = targets - {relation.target} | {spans[0]}
+                relation = other
         turned.append(relation)
     return turned
 
 
-def _missing_only_with_terms(relation: LinearRelation, numbers: Mapping[str, Vector]) -> bool:
-    """Return whether the target is there exactly where all its terms are."""
-    terms = np.any([np.isnan(numbers[name]) for name, _ in relation.terms], axis=0)
-    return bool(np.all(terms == np.isnan(numbers[relation.target])))
+def _is_computable(relation: LinearRelation, numbers: Mapping[str, Vector]) -> bool:
+    """Return whether all terms are there wherever the target is."""
+    lost = np.isnan(relation.predict(numbers)) & ~np.isnan(numbers[relation.target])
+    return not np.any(lost)
+
+
+def _missing(relation: LinearRelation, numbers: Mapping[str, Vector]) -> int:
+    """Return how many cells of the target are missing; 0 if only where its terms are."""
+    if not _empties(relation, numbers).any():
+        return 0
+    return int(np.isnan(numbers[relation.target]).sum())
+
+
+def _empties(relation: LinearRelation, numbers: Mapping[str, Vector]) -> Vector:
+    """Return 1 where the target is missing and no term is, 0 elsewhere."""
+    empty = np.isnan(numbers[relation.target]) & ~np.isnan(relation.predict(numbers))
+    return empty.astype(np.float64)
+
+
+def _emptied(target: Vector, scores: Vector, missing: int) -> Vector:
+    """Return a computed target with so many cells missing: those with the highest scores."""
+    there = np.flatnonzero(~np.isnan(target))
+    more = max(0, missing - (target.size - there.size))
+    order = np.argsort(-scores[there], kind="stable")
+    found = target.copy()
+    found[there[order[:more]]] = np.nan
+    return found
 
 
 def _in_order(relations: Iterable[LinearRelation]) -> tuple[LinearRelation, ...]:

@@ -45,7 +45,7 @@ class Gap:
         Whether the gap is nowhere negative, and must not become so.
     covered : float
         Share of the cells of `other` for which a base is present. Below 1, cells of `other` exist
-        that have no gap, and need another way.
+        that have no gap, and `other` is coded beside the gap.
 
     Examples
     --------
@@ -70,6 +70,11 @@ class Gap:
         """Names of the column and of its bases."""
         return frozenset((self.other, *self.bases))
 
+    @property
+    def name(self) -> str:
+        """What the gap is coded as: in place of `other`, or beside it."""
+        return self.other if self.covered == 1.0 else f"{self.other} after {_joined(self.bases)}"
+
     def start(self, numbers: Mapping[str, Vector]) -> Vector:
         """Return where the gap starts: the latest base, NaN where none is present."""
         latest = numbers[self.bases[0]]
@@ -88,7 +93,7 @@ class Gap:
 
     def describe(self) -> str:
         """Return the gap in words, without any cell."""
-        bases = " and ".join(self.bases)
+        bases = _joined(self.bases)
         equal = f"equal {in_rows(self.share)}"
         if self.ordered:
             return f"{self.other} is never below {bases}; {equal}"
@@ -274,6 +279,10 @@ def _gap(
     share = float(np.mean(gap[known] == 0.0)) if known.any() else 0.0
     covered = float(known.sum() / present.sum()) if present.any() else 1.0
     return Gap(bases, other, share, ordered, covered)
+
+
+def _joined(names: Sequence[str]) -> str:
+    return " and ".join(names)
 
 
 def _follows(found: Mapping[str, Gap], start: str, goal: str) -> bool:

@@ -45,6 +45,9 @@ class LinearRelation:
         exist that cannot be computed, and need another way.
     rounded : bool
         Whether the target is that sum only after rounding to its own lattice.
+    missing : int
+        Number of cells of the target that are missing, where it is missing in rows in which all
+        terms are present; otherwise 0.
 
     Examples
     --------
@@ -61,6 +64,7 @@ class LinearRelation:
     share: float
     covered: float = 1.0
     rounded: bool = False
+    missing: int = 0
 
     @property
     def columns(self) -> frozenset[str]:
@@ -282,6 +286,7 @@ def _preference(
     earliest = min(dates, key=lambda place: float(np.nanmedian(table.columns[place])), default=-1)
     return (
         not fit.simple,
+        len(others) == 1 and relation.covered < 1.0,
         bool(dates) and not (target in dates and target != earliest),
         bool(np.any(fit.coefficients < 0)),
         relation.covered < 1.0,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
 
 from icsa.matrices import Vector
 from icsa.relations.gaps import Gap, precedes
+from icsa.relations.linear import LinearRelation
 from icsa.schema import DATE_KINDS, NUMERIC_KINDS, Kind
 
 __all__ = ["Order", "find_unkept_orders"]
@@ -17,6 +18,8 @@ __all__ = ["Order", "find_unkept_orders"]
 _LEAST_SURPRISE = 10.0
 _MOST_ROWS = 2_000
 _SECONDS_A_DAY = 86_400.0
+# Sums of factors that are smaller than so much of the larger are what the processor leaves of 0.
+_EXACT = 1e-9
 # Which rows are looked at first is no secret; the same table gives the same orders.
 _SEED = 20_240_229
 
@@ -48,7 +51,8 @@ def find_unkept_orders(
     numbers: Mapping[str, Vector],
     kinds: Mapping[str, Kind],
     gaps: Sequence[Gap],
-    related: Sequence[frozenset[str]],
+    relations: Sequence[LinearRelation],
+    lost: Sequence[LinearRelation] = (),
 ) -> tuple[Order, ...]:
     """Return orders between numbers, and between dates and datetimes, that nothing keeps.
 
@@ -63,8 +67,11 @@ def find_unkept_orders(
         Kind of each column. Datetimes count as their days.
     gaps : sequence of Gap
         Orders that are kept.
-    related : sequence of frozenset of str
-        Columns of relations that are kept: a sum is not below its parts.
+    relations : sequence of LinearRelation
+        Relations that are kept, each after those of its terms. A sum is not below its parts.
+    lost : sequence of LinearRelation
+        Relations that are not kept; of their numbers no order is returned, because whoever computes
+        the target again has it back.
 
     Examples
     --------
@@ -75,24 +82,63 @@ def find_unkept_orders(
     ...     table, dict.fromkeys(table, "continuous"), (), ())]
     ['low is never above high']
     """
-    kept = {(base, gap.other) for gap in gaps if gap.ordered for base in gap.bases}
-    found: list[tuple[str, str]] = []
+    known = {(base, gap.other): True for gap in gaps if gap.ordered for base in gap.bases}
+    forms = _forms(numbers, kinds, relations)
+    signed = {name for name in numbers if kinds[name] in DATE_KINDS or np.any(numbers[name] < 0.0)}
     for family in (NUMERIC_KINDS, DATE_KINDS):
         columns = {
             name: np.floor(values / _SECONDS_A_DAY) if kinds[name] == "datetime" else values
             for name, values in numbers.items()
             if kinds.get(name) in family
         }
-        for pair in _ordered_pairs(columns):
-            numeric = family is NUMERIC_KINDS
-            if not (numeric and any(set(pair) <= names for names in related)):
-                found.append(pair)
-    known = kept | set(found)
-    return tuple(
-        Order(*pair)
-        for pair in found
-        if pair not in kept and not _follows(pair, known - {pair}) and pair[::-1] not in kept
-    )
+        for first, second in _ordered_pairs(columns):
+            if family is NUMERIC_KINDS and any({first, second} <= one.columns for one in lost):
+                continue
+            equal = known.get((second, first), False)
+            is_kept = equal or forms[first].is_below(forms[second], signed)
+            known.setdefault((first, second), is_kept)
+    return tuple(Order(*pair) for pair in _not_following(known, numbers))
+
+
+@dataclass(frozen=True)
+class _Form:
+    """A column as a constant plus multiples of columns that are not computed."""
+
+    factors: Mapping[str, float]
+    constant: float = 0.0
+
+    def plus(self, other: _Form, times: float) -> _Form:
+        """Return the sum of this and a multiple of another."""
+        names = {**self.factors, **other.factors}
+        both = ((n, self.factors.get(n, 0.0), times * other.factors.get(n, 0.0)) for n in names)
+        sums = {n: x + y for n, x, y in both if abs(x + y) > _EXACT * max(abs(x), abs(y))}
+        return _Form(sums, self.constant + times * other.constant)
+
+    def is_below(self, other: _Form, signed: Set[str]) -> bool:
+        """Return whether this is never above another when columns that are not signed stay so.
+
+        Of two that follow from one and the same column, it is taken to be as in the original.
+        """
+        if len(self.factors) == 1 and self.factors.keys() == other.factors.keys():
+            return True
+        more = other.plus(self, -1.0)
+        size = _EXACT * max(abs(self.constant), abs(other.constant))
+        grows = all(x > 0.0 and name not in signed for name, x in more.factors.items())
+        return grows and more.constant >= -size
+
+
+def _forms(
+    numbers: Mapping[str, Vector], kinds: Mapping[str, Kind], relations: Sequence[LinearRelation]
+) -> dict[str, _Form]:
+    """Return each column by those that are not computed, datetimes in days."""
+    days = {n: 1.0 / _SECONDS_A_DAY if kinds[n] == "datetime" else 1.0 for n in numbers}
+    forms = {name: _Form({name: days[name]}) for name in numbers}
+    for relation in relations:
+        total = _Form({}, relation.constant)
+        for name, factor in relation.terms:
+            total = total.plus(forms[name], factor / days[name])
+        forms[relation.target] = _Form({}).plus(total, days[relation.target])
+    return forms
 
 
 def _ordered_pairs(columns: Mapping[str, Vector]) -> Iterator[tuple[str, str]]:
@@ -113,7 +159,27 @@ def _ordered_pairs(columns: Mapping[str, Vector]) -> Iterator[tuple[str, str]]:
                 yield first, second
 
 
-def _follows(pair: tuple[str, str], known: set[tuple[str, str]]) -> bool:
-    """Return whether an order follows from two others."""
-    first, second = pair
-    return any((first, middle) in known and (middle, second) in known for _, middle in known)
+def _not_following(
+    known: Mapping[tuple[str, str], bool], numbers: Mapping[str, Vector]
+) -> list[tuple[str, str]]:
+    """Return the orders that are not kept and do not follow from the rest, as few as can be.
+
+    A column between two others orders them in the rows in which it is there.
+    """
+    after: dict[str, set[str]] = {}
+    for first, second in known:
+        after.setdefault(first, set()).add(second)
+    there = {name: ~np.isnan(numbers[name]) for pair in known for name in pair}
+    found = []
+    for first, second in (pair for pair, is_kept in known.items() if not is_kept):
+        after[first].remove(second)
+        both = there[first] & there[second]
+        waiting, reached = [first], {first}
+        while waiting and second not in reached:
+            fresh = after.get(waiting.pop(), set()) - reached
+            reached |= fresh
+            waiting += [name for name in fresh if not np.any(both & ~there[name])]
+        if second not in reached:
+            after[first].add(second)
+            found.append((first, second))
+    return found

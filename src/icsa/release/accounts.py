@@ -39,6 +39,8 @@ _HOW = {
 }
 # Released standard deviations above so many times the original's are told.
 _WIDE = 1.5
+# Robust standard deviations from the middle of a column that are not yet far.
+_NEAR = 10.0
 _ACTIONS = {"replace": "replaced", "drop": "dropped", "keep": "kept"}
 _OTHER_HOW = {
     "replaced": "fresh identifiers, unrelated to the old ones",
@@ -68,6 +70,8 @@ def changes_of(
             kind = plan.columns[spec.name].kind
             action = "constant" if kind == "constant" else "masked"
             how = _HOW[kind]
+            if schema.rules and not _has_its_counts(plan.columns[spec.name], after):
+                how = "masked, counts changed by rules"
             if spec.name in targets:
                 action, how = "recomputed", f"recomputed: {targets[spec.name].describe()}"
         yield ColumnChange(
@@ -82,6 +86,18 @@ def changes_of(
             missing_before=_missing(plan.extents.get(spec.name), before),
             missing_after=0 if after is None else _missing(extents.get(spec.name), after),
         )
+
+
+def _has_its_counts(column: Column, released: pl.Series | None) -> bool:
+    """Return whether levels, or the most usual number, are as often as before; others: true."""
+    levels, spike = getattr(column, "levels", None), getattr(column, "spike", None)
+    if released is None or (levels is None and spike is None):
+        return True
+    numbers = column.numbers(released)
+    if levels is None:
+        return int(np.sum(numbers == spike)) == getattr(column, "n_spike", 0)
+    places = numbers[~np.isnan(numbers)].astype(np.intp)
+    return np.array_equal(np.bincount(places, minlength=levels.counts.size), levels.counts)
 
 
 def warnings_of(
@@ -166,20 +182,46 @@ def _rare_levels(plan: Plan) -> Iterator[str]:
 
 def _at_the_limits(plan: Plan, numbers: Mapping[str, Vector]) -> Iterator[str]:
     """Yield a warning on the columns of dates in which some were held at the calendar's ends."""
-    held: dict[str, int] = {}
+    near: dict[str, int] = {}
+    far: dict[str, int] = {}
     for name, column in plan.columns.items():
         limits = natural_limits(column)
-        if limits is not None and column.kind != "time":  # every day begins and ends at its limits
-            count = int(np.sum((numbers[name] <= limits[0]) | (numbers[name] >= limits[1])))
-            if count:
-                held[name] = count
-    if held:
+        if limits is None or column.kind == "time":  # every day begins and ends at its limits
+            continue
+        for limit, held in zip(limits, _held_at(limits, column, numbers[name]), strict=True):
+            if held:
+                told = near if _is_near(column, limit) else far
+                told[name] = told.get(name, 0) + held
+    if far:
         yield (
-            f"{', '.join(held)}: {sum(held.values())} cell(s) came out beyond the first or last "
+            f"{', '.join(far)}: {sum(far.values())} cell(s) came out beyond the first or last "
             "that can be written, and are held there, because somebody's is very far from the "
             "others. Correct it, declare it as a missing code or declare bounds in a schema, or "
             "use --recipe topcode."
         )
+    if near:
+        yield (
+            f"{', '.join(near)}: {sum(near.values())} cell(s) are at the first or last moment that "
+            "can be written, because the column lies next to it. Count from another day if that "
+            "matters."
+        )
+
+
+def _held_at(limits: tuple[float, float], column: Column, numbers: Vector) -> tuple[int, int]:
+    """Return how many numbers are at the first and the last point of a column's lattice."""
+    step = step_of(column) or 0.0
+    first, last = limits[0] + step, limits[1] - step
+    with np.errstate(invalid="ignore"):
+        below = numbers < first if step else numbers <= first
+        above = numbers > last if step else numbers >= last
+    return int(below.sum()), int(above.sum())
+
+
+def _is_near(column: Column, limit: float) -> bool:
+    """Return whether an ordinary column would reach so far from the middle of this one."""
+    return isinstance(column, Continuous) and (
+        abs(limit - column.linear.centre) <= _NEAR * column.linear.spread
+    )
 
 
 def _wide_columns(plan: Plan, extents: Mapping[str, Extent]) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Unpack
 
 import numpy as np
@@ -20,14 +19,14 @@ from icsa.memory import give_back_memory
 from icsa.randomness import Key, as_key
 from icsa.release.accounts import changes_of, warnings_of
 from icsa.release.arguments import given_names, given_schema
-from icsa.release.derivation import step_of
 from icsa.release.extents import extent_of
+from icsa.release.keeping import rules_of, with_rules, without_missing_codes
 from icsa.release.methods import MethodOptions
 from icsa.release.plan import Plan, make_plan, silent
 from icsa.release.preparation import Prepared, has_reasons, prepare
 from icsa.release.recipes import Recipe, resolve_recipe
 from icsa.release.records import Release
-from icsa.rules import Rule, check_rules, enforce_rules, parse_rule, require_rules
+from icsa.rules import Rule, parse_rule, require_rules
 from icsa.schema import Schema, names_with, with_kept
 from icsa.shuffling import permutation
 from icsa.tables import Table, Variable, from_frame, to_frame
@@ -154,13 +153,13 @@ def prepare_release(
     Whoever lets the table go now and has `Prepared.spare` instead saves the room of its cells.
     """
     declared = with_kept(guess_schema(table) if schema is None else schema, keep)
-    rules = [parse_rule(text, table.frame.columns) for text in declared.rules]
-    for rule in rules:
-        _require_masked(rule, declared)
-    require_rules(rules, table.frame)
+    for text in declared.rules:
+        _require_masked(parse_rule(text, table.frame.columns), declared)
     chosen = resolve_recipe(recipe, declared.recipe)
     with one_linear_algebra_thread():
-        return prepare(table, declared, chosen), declared, chosen
+        prepared = prepare(table, declared, chosen)
+    _require_rules(table, declared, prepared.columns)
+    return prepared, declared, chosen
 
 
 def plan_of(
@@ -174,6 +173,14 @@ def plan_of(
     """Return the plan for what `prepare_release` gave, which is used up; options of `anonymize`."""
     with one_linear_algebra_thread():
         return make_plan(prepared, schema, recipe, progress=progress, **options)
+
+
+def _require_rules(table: Table, schema: Schema, columns: Mapping[str, Column]) -> None:
+    """Refuse rules that the table itself breaks; a missing code is missing."""
+    rules = rules_of(schema, table.frame, columns)
+    names = {name for rule in rules for name in rule.columns}
+    spoken_of = {name: column for name, column in columns.items() if name in names}
+    require_rules(rules, without_missing_codes(table.frame, spoken_of))
 
 
 def _require_masked(rule: Rule, schema: Schema) -> None:
@@ -206,8 +213,9 @@ def release_of(
     progress("writing cells", 0.8)
     give_back_memory()
     frame, letters = _cells_of(plan, source, schema, numbers, key)
-    frame, moved = _with_rules(frame, plan, schema)
-    if moved:
+    before = frame
+    frame, moved = with_rules(frame, plan, schema)
+    if frame is not before:
         numbers = plan.numbers_of(frame)
         letters = {n: found.set(frame[n].is_not_null(), None) for n, found in letters.items()}
     extents = {name: extent_of(values) for name, values in numbers.items()}
@@ -267,20 +275,6 @@ def _variables_of(source: Table, schema: Schema, released: Sequence[str]) -> dic
         variable = found[name]
         found[name] = replace(variable, value_labels={}, missing_codes=(), letter_labels={})
     return found
-
-
-def _with_rules(
-    frame: pl.DataFrame, plan: Plan, schema: Schema
-) -> tuple[pl.DataFrame, Mapping[str, int]]:
-    """Return the table with cells moved until the rules hold, and relations too where they can."""
-    rules = [parse_rule(text, frame.columns) for text in schema.rules]
-    if not rules:
-        return frame, MappingProxyType({})
-    steps = {name: step_of(column) for name, column in plan.columns.items()}
-    frame, moved = enforce_rules(rules, frame, steps)
-    targets = plan.derivation.targets_in(plan.numbers_of(frame))
-    again = frame.with_columns(plan.columns[name].cells(v) for name, v in targets.items())
-    return (frame if check_rules(rules, again) else again), moved
 
 
 def _with_reasons(

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from icsa.errors import ExactFitError, InputError
+from icsa.errors import ConvergenceError, ExactFitError, InputError
 from icsa.ics import InvariantCoordinates, invariant_coordinates
 from icsa.matrices import Matrix
-from icsa.scatters import LocationScatter
+from icsa.scatters import LocationScatter, ResolvedScatter, resolve
 from icsa.scatters.anchored_estimate import AnchoredScatter, anchor_weights, weighted_scatter
 
 __all__ = ["Anchoring", "FoundCoordinates", "find_coordinates", "judge_anchors"]
@@ -62,7 +62,10 @@ def find_coordinates(
     scores: Matrix, judged: Mapping[str, Anchoring], scatters: tuple[str, str]
 ) -> FoundCoordinates:
     """Return the invariant coordinates of the scores for a pair of scatters."""
-    pair = [_Anchored(name, judged[name]) if name in judged else name for name in scatters]
+    pair = [
+        _Anchored(name, judged[name]) if name in judged else _named(resolve(name))
+        for name in scatters
+    ]
     try:
         coordinates = invariant_coordinates(scores, scatters=_estimated(scores, pair))
     except ExactFitError as error:
@@ -86,6 +89,23 @@ def _estimated(scores: Matrix, pair: Sequence[object]) -> Sequence[object]:
     found = [scatter(scores) for scatter in pair if isinstance(scatter, _Anchored)]
     regular = all(isinstance(f, AnchoredScatter) and f.n_borrowed == 0 for f in found)
     return found if regular else pair
+
+
+def _named(scatter: ResolvedScatter) -> ResolvedScatter:
+    """Return a scatter whose errors call it as people do, not by the one that it is made from."""
+
+    def found(x: Matrix, **options: object) -> LocationScatter:
+        try:
+            return scatter.function(x, **options)
+        except ExactFitError as error:
+            error.estimate = scatter.name
+            raise
+        except ConvergenceError as error:
+            if scatter.name in re.findall(r"\w+", str(error))[:1]:
+                raise
+            raise ConvergenceError(f"{scatter.name}: {error}") from error
+
+    return replace(scatter, function=found)
 
 
 class _Anchored:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
+from dataclasses import dataclass
+from typing import ClassVar
 
+import numpy as np
 import polars as pl
 
 from icsa.columns import fit_column
 from icsa.columns.base import Column
+from icsa.columns.binary import Binary
 from icsa.inspection.profile import profile_of
 from icsa.inspection.related import quantity_of
-from icsa.matrices import Vector
+from icsa.matrices import Matrix, Vector
 from icsa.relations import Derivation, Gap, LinearRelation, find_derivation
 from icsa.release.recipes import Recipe
 from icsa.schema import ColumnSpec, Kind, Schema
 from icsa.tables import Table
 
-__all__ = ["broken_by_keeping", "derivation_of", "gap_column", "step_of"]
+__all__ = ["broken_by_keeping", "coded_columns", "derivation_of", "step_of"]
 
 # From this share of equal cells on, a column is coded in two parts.
 _MANY_ZEROS = 0.4
@@ -75,16 +79,109 @@ def _broken(found: LinearRelation | Gap, kept: Set[str]) -> str:
     )
 
 
-def gap_column(gap: Gap, other: Column, values: pl.Series, recipe: Recipe) -> Column:
+def coded_columns(
+    columns: Mapping[str, Column],
+    numbers: Mapping[str, Vector],
+    derivation: Derivation,
+    recipe: Recipe,
+) -> tuple[dict[str, Column], dict[str, Vector]]:
+    """Return the columns that are encoded, and their numbers: no targets, gaps as gaps."""
+    reduced = derivation.reduce(numbers)
+    coded = {name: columns[name] for name in reduced if name in columns}
+    for gap in derivation.gaps:
+        values = pl.Series(gap.name, reduced[gap.name], nan_to_null=True)
+        coded[gap.name] = _gap_column(gap, columns[gap.other], values, recipe)
+        reduced[gap.name] = coded[gap.name].numbers(values)
+    for name in (relation.target for relation in derivation.relations if relation.missing):
+        spec = ColumnSpec(name=name, kind="binary")
+        coded[name] = _Emptiness.fit(pl.Series(name, reduced[name]), spec)
+    return coded, reduced
+
+
+class _Emptiness(Binary):
+    """Where a computed column is missing of its own accord; masked scores are left as they are.
+
+    How many cells are to be emptied is known only when the columns are there that it is computed
+    from.
+    """
+
+    decodes_by_row: ClassVar[bool] = True
+
+    def decode(self, scores: Matrix) -> Vector:
+        """Return the scores."""
+        self.require_scores(scores)
+        return scores[:, 0].copy()
+
+    def view(self, numbers: Vector) -> Matrix:
+        """Return 1 for as large a share of the rows as was empty, 0 for others."""
+        return super().decode(numbers[:, None])[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class _Unseen:
+    """A gap beside its columns: where it is not there, nobody sees it, and it is not missing.
+
+    Its number is infinite there. It is masked in every row, and told in those that have a use for
+    it.
+    """
+
+    column: Column
+
+    @property
+    def name(self) -> str:
+        return self.column.name
+
+    @property
+    def kind(self) -> Kind:
+        return self.column.kind
+
+    @property
+    def width(self) -> int:
+        return self.column.width
+
+    @property
+    def decodes_by_row(self) -> bool:
+        return self.column.decodes_by_row
+
+    def numbers(self, cells: pl.Series) -> Vector:
+        numbers = self.column.numbers(cells)
+        return np.where(np.isnan(numbers), np.inf, numbers)
+
+    def encode(self, numbers: Vector) -> Matrix:
+        return self.column.encode(_finite(numbers))
+
+    def decode(self, scores: Matrix) -> Vector:
+        return self.column.decode(scores)
+
+    def regain_quantiles(self, scores: Matrix) -> None:
+        self.column.regain_quantiles(scores)
+
+    def anchor(self, numbers: Vector) -> Vector | None:  # noqa: ARG002
+        """Return None: the gap follows from its columns, which are anchors."""
+        return None
+
+    def view(self, numbers: Vector) -> Matrix:
+        return self.column.view(_finite(numbers))
+
+    def cells(self, numbers: Vector) -> pl.Series:
+        return self.column.cells(numbers)
+
+
+def _finite(numbers: Vector) -> Vector:
+    return np.where(np.isinf(numbers), np.nan, numbers)
+
+
+def _gap_column(gap: Gap, other: Column, values: pl.Series, recipe: Recipe) -> Column:
     """Return the column that a gap is coded by."""
     present = values.drop_nulls()
     many_zeros = recipe.split_zeros and (present == 0.0).sum() >= _MANY_ZEROS * present.len()
     spec = ColumnSpec(
-        name=gap.other,
+        name=gap.name,
         kind="zero-inflated" if many_zeros else "continuous",
         step=step_of(other),
     )
-    return fit_column(values, spec, scale=recipe.scale)
+    column = fit_column(values, spec, scale=recipe.scale)
+    return column if gap.name == gap.other else _Unseen(column)
 
 
 def step_of(column: Column) -> float | None:

@@ -5,13 +5,23 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from icsa.columns.base import Column
 from icsa.columns.continuous import Continuous
 from icsa.matrices import Vector
 from icsa.schema import TEMPORAL_KINDS
 
-__all__ = ["Extent", "extent_of", "natural_limits", "on_lattice", "within_bounds"]
+__all__ = [
+    "Extent",
+    "admitted",
+    "declared_limits",
+    "extent_of",
+    "natural_limits",
+    "on_lattice",
+    "usual_limits",
+    "within_bounds",
+]
 
 
 class Extent(NamedTuple):
@@ -49,12 +59,51 @@ def within_bounds(column: Column, numbers: Vector) -> Vector:
     limits = natural_limits(column)
     if limits is not None:
         numbers = np.clip(numbers, *limits)
+    return np.clip(numbers, *declared_limits(column))
+
+
+def declared_limits(column: Column) -> tuple[float, float]:
+    """Return the declared bounds of a column's numbers, infinite where there are none."""
     spec = getattr(column, "spec", None)
+    lower, upper = usual_limits(column)
+    return (
+        -np.inf if spec is None or spec.lower is None else lower,
+        np.inf if spec is None or spec.upper is None else upper,
+    )
+
+
+def usual_limits(column: Column) -> tuple[float, float]:
+    """Return the declared or natural bounds of a column's numbers, infinite where it has none."""
     part: Any = getattr(column, "part", column)
-    if spec is None or (spec.lower is None and spec.upper is None) or not hasattr(part, "lower"):
-        return numbers
-    lower = part.lower if spec.lower is not None else -np.inf
-    return np.clip(numbers, lower, part.upper if spec.upper is not None else np.inf)
+    return (part.lower, part.upper) if isinstance(part, Continuous) else (-np.inf, np.inf)
+
+
+def admitted(column: Column, cells: pl.Series) -> pl.Series:
+    """Return one boolean a cell: whether a release of the column may have it; a null is true.
+
+    Levels, bounds, steps and whole numbers are kept.
+    """
+    values = getattr(getattr(column, "levels", column), "values", getattr(column, "value", None))
+    part: Any = getattr(column, "part", column)
+    if values is not None:
+        return _among(cells, values)
+    if not isinstance(part, Continuous):
+        return pl.Series([True]).new_from_index(0, cells.len())
+    numbers = part.storage.numbers(cells)
+    lower, upper = usual_limits(column)
+    found = (numbers >= lower) & (numbers <= upper)
+    if part.lattice is not None:
+        error = 4.0 * part.storage.precision(part.dtype) * np.abs(numbers)
+        away = np.abs(part.lattice.round(numbers) - numbers)
+        found &= away <= error + 1e-9 * part.lattice.width
+    found |= numbers == getattr(column, "spike", np.nan)
+    return pl.Series(found | np.isnan(numbers))
+
+
+def _among(cells: pl.Series, values: pl.Series) -> pl.Series:
+    if isinstance(cells.dtype, pl.Categorical | pl.Enum):
+        cells, values = cells.cast(pl.String), values.cast(pl.String)
+    return cells.is_in(values.implode()).fill_null(value=True)
 
 
 def natural_limits(column: Column) -> tuple[float, float] | None:

@@ -85,5 +85,12 @@ def _scatters(method: str, scatters: Sequence[str] | None) -> tuple[str, str]:
         return _ROBUST
     if isinstance(scatters, str) or len(scatters) != 2:
         raise InputError("Scatters are a pair, such as mcd50,mcd75.")
-    first, second = (resolve(name).name for name in scatters)
-    return first, second
+    first, second = (resolve(name) for name in scatters)
+    if first.name == second.name:
+        raise InputError(f"--scatters names {first.name!r} twice. Give two that differ.")
+    if first.function == second.function:
+        raise InputError(
+            f"The scatters {first.name!r} and {second.name!r} are one and the same. Give two that "
+            "differ."
+        )
+    return first.name, second.name

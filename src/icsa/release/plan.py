@@ -12,6 +12,8 @@ import polars as pl
 
 from icsa.anonymization import flip_keeps_rows, masked_copy
 from icsa.columns.base import Column
+from icsa.columns.continuous import Continuous
+from icsa.columns.zero_inflated import ZeroInflated
 from icsa.errors import InputError, VerbatimColumnWarning
 from icsa.ics import InvariantCoordinates
 from icsa.matrices import Matrix, Vector
@@ -20,7 +22,7 @@ from icsa.randomness import Key
 from icsa.relations import Derivation
 from icsa.release.calibration import Move, calibrating_move, score_correlation, view_correlation
 from icsa.release.coordinates import find_coordinates, judge_anchors
-from icsa.release.derivation import broken_by_keeping, derivation_of, gap_column
+from icsa.release.derivation import broken_by_keeping, coded_columns, derivation_of
 from icsa.release.encoding import Encoding, encoding_of
 from icsa.release.extents import Extent, on_lattice, within_bounds
 from icsa.release.imputation import fill_missing_scores
@@ -179,7 +181,7 @@ def make_plan(
     if recipe.find_relations:
         derivation = derivation_of(columns, numbers)
         broken = broken_by_keeping(table, schema, columns, numbers)
-    coded, reduced = _coded(columns, numbers, derivation, recipe)
+    coded, reduced = coded_columns(columns, numbers, derivation, recipe)
     numbers.clear()  # a long table needs the room
     progress("encoding", 0.1)
     give_back_memory()
@@ -215,25 +217,9 @@ def make_plan(
             *prepared.notes,
             *broken,
             *found.notes,
-            *_notes(found.coordinates, encoding, method.mask, n_rows),
+            *_notes(found.coordinates, encoding, recipe, method.mask, n_rows),
         ),
     )
-
-
-def _coded(
-    columns: Mapping[str, Column],
-    numbers: Mapping[str, Vector],
-    derivation: Derivation,
-    recipe: Recipe,
-) -> tuple[dict[str, Column], dict[str, Vector]]:
-    """Return the columns that are encoded, and their numbers: no targets, gaps as gaps."""
-    reduced = derivation.reduce(numbers)
-    coded = {name: columns[name] for name in reduced}
-    for gap in derivation.gaps:
-        values = pl.Series(gap.other, reduced[gap.other], nan_to_null=True)
-        coded[gap.other] = gap_column(gap, columns[gap.other], values, recipe)
-        reduced[gap.other] = coded[gap.other].numbers(values)
-    return coded, reduced
 
 
 def _wanted_correlation(
@@ -285,8 +271,8 @@ def _require_enough_rows(n_rows: int, encoding: Encoding) -> None:
         widest = ", ".join(repr(column.name) for column in columns[:3])
         raise InputError(
             f"The table has {n_rows} rows, too few for its columns: encoded, they are {n_scores} "
-            f"(widest: {widest}), and more than twice as many "
-            "rows are needed. Drop columns (action = 'drop'), or merge rare levels."
+            f"(widest: {widest}), for which {2 * (n_scores + 1) + 1} rows are needed. Drop columns "
+            "(action = 'drop'), or merge rare levels."
         )
 
 
@@ -296,19 +282,22 @@ def _back_to_raw_units(
     """Give scores the spread of the columns' own units in place; return what they are now."""
     raw = np.ones_like(spread)
     for part in encoding.parts:
-        name = part.column.name
-        if part.column.anchor(numbers[name]) is not None:
-            deviation = float(np.nanstd(numbers[name]))
-            raw[part.place] = spread[part.place] / (deviation if deviation > 0.0 else 1.0)
+        place, measured = part.place.start, numbers[part.column.name]
+        if isinstance(part.column, ZeroInflated):  # 0 and 1, then how far off the spike
+            place, measured = place + 1, measured[measured != part.column.spike]
+        elif not isinstance(part.column, Continuous):
+            continue
+        deviation = float(np.nanstd(measured))
+        raw[place] = spread[place] / (deviation if deviation > 0.0 else 1.0)
     scores *= spread / raw
     return raw
 
 
 def _notes(
-    coordinates: InvariantCoordinates, encoding: Encoding, mask: str, n_rows: int
+    coordinates: InvariantCoordinates, encoding: Encoding, recipe: Recipe, mask: str, n_rows: int
 ) -> list[str]:
     """Return what people should know about how little the coordinates may hide."""
-    notes = _verbatim_notes(coordinates, encoding, mask)
+    notes = _verbatim_notes(coordinates, encoding, recipe, mask)
     n_components = coordinates.eigenvalues.size
     if mask == "flip" and flip_keeps_rows(n_rows, n_components):
         notes.append(
@@ -324,7 +313,9 @@ def _notes(
     return notes
 
 
-def _verbatim_notes(coordinates: InvariantCoordinates, encoding: Encoding, mask: str) -> list[str]:
+def _verbatim_notes(
+    coordinates: InvariantCoordinates, encoding: Encoding, recipe: Recipe, mask: str
+) -> list[str]:
     if mask != "permute":
         return []
     verbatim = set(coordinates.verbatim_columns)
@@ -333,9 +324,13 @@ def _verbatim_notes(coordinates: InvariantCoordinates, encoding: Encoding, mask:
     ]
     if not names:
         return []
+    moved = recipe.keep_quantiles or recipe.calibration_rounds > 0 or recipe.scale == "quantile"
+    how = "nearly as they are" if moved else "as they are"
+    if recipe.scale == "quantile":
+        how += ", but for the farthest"
     return [
-        f"{', '.join(names)}: unrelated to every other column, so the values come out as they are, "
-        "only in another order. Use --mask rotate, or drop the column."
+        f"{', '.join(names)}: unrelated to every other column, so the values come out {how}, only "
+        "in another order. Use --mask rotate, or drop the column."
     ]
 
 

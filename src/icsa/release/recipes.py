@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from icsa.errors import InputError, UnknownNameError
+from icsa.errors import UnknownNameError
+from icsa.schema_files.choices import CHOICES, require_choices
 
 __all__ = ["RECIPES", "Recipe", "resolve_recipe"]
 
@@ -43,14 +44,7 @@ class Recipe:
 
     def __post_init__(self) -> None:
         """Refuse choices that do not exist."""
-        if self.scale not in ("linear", "power", "quantile"):
-            raise UnknownNameError("scale", str(self.scale), ("linear", "power", "quantile"))
-        rounds = self.calibration_rounds
-        if isinstance(rounds, bool) or not isinstance(rounds, int) or not 0 <= rounds <= 100:
-            raise InputError("calibration_rounds must be a whole number from 0 to 100.")
-        for choice in ("keep_quantiles", "find_relations", "split_zeros"):
-            if not isinstance(getattr(self, choice), bool):
-                raise InputError(f"{choice} must be true or false (True or False in Python).")
+        require_choices({choice: getattr(self, choice) for choice in CHOICES})
 
 
 RECIPES: Mapping[str, Recipe] = {
@@ -77,8 +71,5 @@ def resolve_recipe(name: str, overrides: Mapping[str, Any] | None = None) -> Rec
     """
     if name not in RECIPES:
         raise UnknownNameError("recipe", name, RECIPES)
-    known = [field.name for field in fields(Recipe) if field.name != "name"]
-    for choice in overrides or {}:
-        if choice not in known:
-            raise UnknownNameError("choice of a recipe", choice, known)
+    require_choices(overrides or {})
     return replace(RECIPES[name], **(overrides or {}))

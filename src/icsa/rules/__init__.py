@@ -19,5 +19,14 @@ from __future__ import annotations
 from icsa.rules.checking import Violation, check_rules, require_rules
 from icsa.rules.enforcing import enforce_rules
 from icsa.rules.grammar import Rule, parse_rule
+from icsa.rules.latitude import Latitude
 
-__all__ = ["Rule", "Violation", "check_rules", "enforce_rules", "parse_rule", "require_rules"]
+__all__ = [
+    "Latitude",
+    "Rule",
+    "Violation",
+    "check_rules",
+    "enforce_rules",
+    "parse_rule",
+    "require_rules",
+]

@@ -14,7 +14,7 @@ from icsa.errors import InputError
 from icsa.rules.days import are_compared_by_day, days_of
 from icsa.rules.grammar import Claim, Rule, Word
 
-__all__ = ["Violation", "broken", "check_rules", "is_text", "literal", "require_rules"]
+__all__ = ["Violation", "as_series", "broken", "check_rules", "is_text", "literal", "require_rules"]
 
 _ORDERED = ("<=", "<", ">=", ">")
 _WORDS: dict[type[pl.DataType], str] = {
@@ -104,13 +104,13 @@ def _holds(claim: Claim, frame: pl.DataFrame, rule: Rule, *, absent: bool) -> pl
     if claim.operator in _ORDERED and is_text(cells.dtype):
         raise _unsuited(rule, claim.column, cells.dtype, "=, in, missing and present")
     if claim.operator == "in":
-        allowed = [_as_series(rule, claim.column, frame, word) for word in claim.values]
+        allowed = [as_series(rule, claim.column, frame, word) for word in claim.values]
         found = pl.Series([False] * frame.height, dtype=pl.Boolean)
         for value in allowed:
             found = found | (cells == value).fill_null(value=False)
         return found | cells.is_null() if absent else found
     if claim.other is None:
-        right = _as_series(rule, claim.column, frame, claim.values[0])
+        right = as_series(rule, claim.column, frame, claim.values[0])
     else:
         _require_alike(rule, frame, claim)
         right = _comparable(frame[claim.other])
@@ -175,7 +175,7 @@ def _held(dtype: pl.DataType) -> str:
     return _WORDS.get(type(dtype), type(dtype).__name__)
 
 
-def _as_series(rule: Rule, column: str, frame: pl.DataFrame, word: Word) -> pl.Series:
+def as_series(rule: Rule, column: str, frame: pl.DataFrame, word: Word) -> pl.Series:
     """Return a value of a rule as a series of one cell, in a type that the column compares with."""
     dtype = frame[column].dtype
     value = literal(rule, column, dtype, word)

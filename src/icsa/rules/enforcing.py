@@ -2,44 +2,46 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from icsa.errors import InputError
-from icsa.rules.checking import broken, check_rules, is_text, literal
+from icsa.rules.checking import as_series, broken, check_rules, is_text, literal
 from icsa.rules.days import are_compared_by_day, days_in_step, days_of, moved_to
 from icsa.rules.grammar import Claim, Rule
+from icsa.rules.latitude import Latitude, Moves
+from icsa.rules.moving import replaced, within
 
-__all__ = ["enforce_rules"]
+__all__ = ["enforce_rules", "mend", "require_kept"]
 
 _MOST_PASSES = 12
-# Passes that mend an order by exchanging cells, then by lowering one; later ones raise the other.
+# Passes that mend an order by exchanging cells first, then by lowering one; later ones raise the
+# other first.
 _EXCHANGING = 4
 _LOWERING = 8
 _MIRRORED = {">=": "<=", ">": "<"}
+_UPWARD = {"<=": ">=", "<": ">"}
 
 
 def enforce_rules(
     rules: Sequence[Rule],
     frame: pl.DataFrame,
-    steps: Mapping[str, float | None] = MappingProxyType({}),
+    latitude: Latitude | None = None,
 ) -> tuple[pl.DataFrame, Mapping[str, int]]:
     """Return the table with cells moved until every rule holds, and how many cells each rule moved.
 
     - A bound: the cell moves to the nearest value of its lattice that keeps it.
     - x <= y: the two cells are exchanged, which keeps both columns' values; where their types
-      differ, or other rules undo that, x is lowered to y, and if that fails too y is raised to x.
+      differ, one of the columns may not have the other's cell, or other rules undo that, x is
+      lowered to y, and if that fails too y is raised to x.
       x < y with equal cells: x moves down by one step. Of a date and a date with a time the days
       are exchanged or moved; the time stays.
     - Allowed values: the nearest; of texts the one that the column has most often.
-    - missing: the cell is emptied. present: it gets the middle one of the column's values.
+    - missing: the cell is emptied. present: it gets the middle one of the column's values. Other
+      columns that are missing in the same rows get the cells of the same row.
     - if ... then: only what follows `then` is mended, in the rows that satisfy the test.
 
     Types stay as they are. The rules are gone through until none is broken.
@@ -48,8 +50,8 @@ def enforce_rules(
     ----------
     rules : sequence of Rule
     frame : polars.DataFrame
-    steps : mapping of str to float, optional
-        Lattice step of columns (days for dates, seconds for other times).
+    latitude : Latitude, optional
+        What cells of the columns may be.
 
     Returns
     -------
@@ -71,32 +73,53 @@ def enforce_rules(
     >>> released.rows(), dict(moved)
     ([(1, 2), (4, 5), (8, 8)], {'a <= b': 3, 'b <= 8': 1})
     """
-    current = frame
-    # The rule that moved a cell last, -1 for none.
-    movers: dict[str, npt.NDArray[np.int64]] = {}
-    for sweep in range(_MOST_PASSES):
-        calm = True
-        for place, rule in enumerate(rules):
-            rows = broken(rule, current)
-            if not rows.any():
-                continue
-            calm = False
-            for column, cells in _mended(rule, current, rows, steps, sweep).items():
-                changed = current[column].ne_missing(cells).to_numpy()
-                movers.setdefault(column, np.full(frame.height, -1))[changed] = place
-                current = current.with_columns(cells.alias(column))
-        if calm:
-            break
-    _require_kept(rules, current)
-    counts = np.zeros(len(rules), dtype=np.int64)
-    for column, mover in movers.items():
-        moved = frame[column].ne_missing(current[column]).to_numpy()
-        counts += np.bincount(mover[moved], minlength=len(rules))
+    current, moves = mend(rules, frame, latitude or Latitude())
+    require_kept(rules, current)
+    counts = moves.counts(frame, current, len(rules))
     texts = (rule.text for rule in rules)
     return current, MappingProxyType(dict(zip(texts, map(int, counts), strict=True)))
 
 
-def _require_kept(rules: Sequence[Rule], frame: pl.DataFrame) -> None:
+def mend(
+    rules: Sequence[Rule], frame: pl.DataFrame, latitude: Latitude
+) -> tuple[pl.DataFrame, Moves]:
+    """Return the table with cells moved until the rules hold, or nothing helps, and what moved.
+
+    Examples
+    --------
+    >>> from icsa.rules import parse_rule
+    >>> frame = pl.DataFrame({"a": [1, 5]})
+    >>> mended, moves = mend([parse_rule("a <= 3", ["a"])], frame, Latitude())
+    >>> mended["a"].to_list(), moves.by_row.tolist()
+    ([1, 3], [-1, 0])
+    """
+    current, moves = frame, Moves(frame.height)
+    for sweep in range(_MOST_PASSES):
+        calm = True
+        for place, rule in enumerate((*rules, *latitude.orders)):
+            rows = broken(rule, current)
+            if not rows.any():
+                continue
+            calm = False
+            mended = _mended(rule, current, rows, latitude, sweep)
+            changed = {c: current[c].ne_missing(cells).to_numpy() for c, cells in mended.items()}
+            for column, moved in changed.items():
+                moves.note(column, moved, place if place < len(rules) else None)
+            current = current.with_columns(cells.alias(c) for c, cells in mended.items())
+        if calm:
+            break
+    return current, moves
+
+
+def require_kept(rules: Sequence[Rule], frame: pl.DataFrame) -> None:
+    """Raise an error that names the rules that cannot all hold, if some rows break one.
+
+    Examples
+    --------
+    >>> from icsa.rules import parse_rule
+    >>> frame = pl.DataFrame({"a": [1, 5]})
+    >>> require_kept([parse_rule("a <= 5", ["a"])], frame)
+    """
     left = check_rules(rules, frame)
     if not left:
         return
@@ -110,144 +133,125 @@ def _require_kept(rules: Sequence[Rule], frame: pl.DataFrame) -> None:
 
 
 def _mended(
-    rule: Rule,
-    frame: pl.DataFrame,
-    rows: pl.Series,
-    steps: Mapping[str, float | None],
-    sweep: int,
+    rule: Rule, frame: pl.DataFrame, rows: pl.Series, latitude: Latitude, sweep: int
 ) -> dict[str, pl.Series]:
     """Return the columns that keep the rule, changed in the given rows alone."""
     claim = rule.then
     cells = frame[claim.column]
-    if claim.other is not None and are_compared_by_day(cells.dtype, frame[claim.other].dtype):
-        pair = frame.select(claim.column, claim.other)
-        apart = {c.name: days_in_step(c.dtype, steps.get(c.name)) for c in pair}
-        found = _mended(rule, pl.DataFrame([days_of(c) for c in pair]), rows, apart, sweep)
-        return {name: moved_to(frame[name], days) for name, days in found.items()}
     if claim.operator == "missing":
-        return {claim.column: _replaced(cells, rows, None)}
+        return {n: replaced(frame[n], rows, None) for n in latitude.group_of(claim.column)}
     if claim.operator == "present":
-        return {claim.column: _replaced(cells, rows, _middle(rule, cells))}
-    if claim.operator == "in" or (claim.operator == "=" and claim.other is None):
-        return {claim.column: _nearest(rule, cells, rows)}
-    if claim.operator == "=" and claim.other is not None:
-        other = frame[claim.other].cast(cells.dtype, strict=False)
-        return {claim.column: cells.zip_with(~rows, other)}
-    if claim.other is None:
-        value = literal(rule, claim.column, cells.dtype, claim.values[0])
-        edge = _edge(cells.dtype, value, claim.operator, steps.get(claim.column))
-        return {claim.column: _replaced(cells, rows, edge)}
-    return _in_order(claim, frame, rows, steps, sweep)
+        row = _row_of_middle(rule, frame, latitude.group_of(claim.column))
+        return {
+            name: frame[name].zip_with(~rows, frame[name].new_from_index(row, frame.height))
+            for name in latitude.group_of(claim.column)
+        }
+    if claim.other is not None:
+        return _in_order(rule, frame, rows, latitude, sweep)
+    if claim.operator in ("in", "="):
+        return {claim.column: _nearest(rule, cells, rows, latitude)}
+    bound = as_series(rule, claim.column, frame, claim.values[0])
+    moved = within(
+        cells,
+        rows,
+        bound.new_from_index(0, frame.height),
+        claim.operator,
+        latitude.steps.get(claim.column),
+        lambda found: latitude.admits(claim.column, found),
+    )
+    return {claim.column: moved}
 
 
 def _in_order(
-    claim: Claim,
-    frame: pl.DataFrame,
-    rows: pl.Series,
-    steps: Mapping[str, float | None],
-    sweep: int,
+    rule: Rule, frame: pl.DataFrame, rows: pl.Series, latitude: Latitude, sweep: int
 ) -> dict[str, pl.Series]:
-    """Return two columns in order: exchanged, or one of them moved."""
-    low, high, operator = claim.column, str(claim.other), claim.operator
-    if operator in _MIRRORED:
-        low, high, operator = high, low, _MIRRORED[operator]  # type: ignore[assignment]
-    smaller, larger = frame[low], frame[high]
-    if smaller.dtype == larger.dtype and sweep < _EXCHANGING:
-        equal = rows & (smaller == larger).fill_null(value=False)
-        apart = rows & ~equal
-        lowered = _each_edge(smaller, equal, larger, operator, steps.get(low))
-        return {low: lowered.zip_with(~apart, larger), high: larger.zip_with(~apart, smaller)}
-    if sweep < _LOWERING:
-        return {low: _each_edge(smaller, rows, larger, operator, steps.get(low))}
-    upward = {"<=": ">=", "<": ">"}[operator]
-    return {high: _each_edge(larger, rows, smaller, upward, steps.get(high))}
-
-
-def _each_edge(
-    cells: pl.Series, rows: pl.Series, bounds: pl.Series, operator: str, step: float | None
-) -> pl.Series:
-    """Return the cells with those in `rows` at the nearest value that keeps each row's bound."""
-    places = rows.arg_true()
-    if places.is_empty():
-        return cells
-    edges = [_edge(cells.dtype, bound, operator, step) for bound in bounds.gather(places)]
-    moved = pl.Series(edges, dtype=cells.dtype, strict=False)
-    return cells.scatter(places, moved.zip_with(moved.is_not_null(), cells.gather(places)))
-
-
-def _edge(dtype: pl.DataType, bound: Any, operator: str, step: float | None) -> Any:
-    """Return the value on the lattice nearest to a bound that keeps it, as a Python object."""
-    strict, upward = operator in ("<", ">"), operator in (">", ">=")
-    if dtype.is_temporal():
-        return _edge_in_time(dtype, bound, step, strict=strict, upward=upward)
-    if dtype.is_float():
-        if not step:
-            return math.nextafter(bound, math.inf if upward else -math.inf) if strict else bound
-        return _on_lattice(float(bound), step, strict=strict, upward=upward)
-    if isinstance(dtype, pl.Boolean):
-        return upward
-    whole = max(1, round(step or 1))
-    edge = (-int(-bound // whole) if upward else int(bound // whole)) * whole
-    return edge + (whole if upward else -whole) if strict and edge == bound else edge
-
-
-def _on_lattice(bound: float, step: float, *, strict: bool, upward: bool) -> float:
-    """Return the multiple of a step next to a bound, rounded as it would be written."""
-    sign = 1 if upward else -1
-    count = (math.ceil if upward else math.floor)(bound / step - sign * 1e-9)
-    value = float(f"{count * step:.12g}")
-    if sign * value < sign * bound or (strict and value == bound):
-        value = float(f"{(count + sign) * step:.12g}")
-    return value
-
-
-def _edge_in_time(
-    dtype: pl.DataType, bound: Any, step: float | None, *, strict: bool, upward: bool
-) -> Any:
-    if not strict:
-        return bound
-    sign = 1 if upward else -1
-    if isinstance(dtype, pl.Date):
-        return bound + sign * dt.timedelta(days=max(1, round(step or 1)))
-    apart = dt.timedelta(seconds=step or 1e-3)
-    if not isinstance(dtype, pl.Time):
-        return bound + sign * apart
-    moved = dt.datetime.combine(dt.date(2000, 1, 2), bound) + sign * apart
-    return moved.time() if moved.date() == dt.date(2000, 1, 2) else bound
-
-
-def _replaced(cells: pl.Series, rows: pl.Series, value: Any) -> pl.Series:
-    """Return the cells with one value in `rows`; as they are where their type cannot hold it."""
-    zone = cells.dtype.time_zone if isinstance(cells.dtype, pl.Datetime) else None
-    if zone is not None and value is not None and value.tzinfo is None:
-        one = pl.Series([value]).dt.replace_time_zone(zone).cast(cells.dtype)
-    else:
-        one = pl.Series([value], dtype=cells.dtype, strict=False)
-    if value is not None and one.null_count():
-        return cells
-    return cells.zip_with(~rows, one.new_from_index(0, len(cells)))
-
-
-def _middle(rule: Rule, cells: pl.Series) -> Any:
-    """Return the column's lower median: a value that the release has anyway."""
-    present = cells.drop_nulls().sort()
-    if present.is_empty():
-        raise InputError(
-            f"Rule {rule.text!r}: column {cells.name!r} has no value to fill in. Remove the rule."
+    """Return two columns in order, or equal: each row by the first way that is allowed in it."""
+    current, left = frame, rows
+    for way in _ways(rule.then, frame, latitude, sweep):
+        proposed = _moved(rule.then, way, current, left, latitude)
+        after = current.with_columns(cells.alias(name) for name, cells in proposed.items())
+        fits = left & ~broken(rule, after)
+        for name, cells in proposed.items():
+            fits &= latitude.admits(name, cells) | ~current[name].ne_missing(cells)
+        current = current.with_columns(
+            cells.zip_with(fits, current[name]).alias(name) for name, cells in proposed.items()
         )
-    return present[(len(present) - 1) // 2]
+        left &= ~fits
+        if not left.any():
+            break
+    names = (rule.then.column, str(rule.then.other))
+    return {name: current[name] for name in names}
 
 
-def _nearest(rule: Rule, cells: pl.Series, rows: pl.Series) -> pl.Series:
+def _ways(claim: Claim, frame: pl.DataFrame, latitude: Latitude, sweep: int) -> tuple[str, ...]:
+    """Return the ways to mend an order, the best first."""
+    ways = ("lower", "raise") if sweep < _LOWERING else ("raise", "lower")
+    low, high, _ = _low_and_high(claim)
+    if low in latitude.counted and high not in latitude.counted:
+        ways = (ways[1], ways[0])
+    types = frame[low].dtype, frame[high].dtype
+    alike = types[0] == types[1] or are_compared_by_day(*types)
+    return ("exchange", *ways) if alike and claim.operator != "=" and sweep < _EXCHANGING else ways
+
+
+def _low_and_high(claim: Claim) -> tuple[str, str, str]:
+    """Return the column that is to be smaller, the other, and how."""
+    if claim.operator in _MIRRORED:
+        return str(claim.other), claim.column, _MIRRORED[claim.operator]
+    return claim.column, str(claim.other), claim.operator
+
+
+def _moved(
+    claim: Claim, way: str, frame: pl.DataFrame, rows: pl.Series, latitude: Latitude
+) -> dict[str, pl.Series]:
+    """Return the columns that are changed if an order is mended in one way."""
+    low, high, operator = _low_and_high(claim)
+    if are_compared_by_day(frame[low].dtype, frame[high].dtype):
+        pair = frame.select(low, high)
+        apart = {c.name: days_in_step(c.dtype, latitude.steps.get(c.name)) for c in pair}
+        days = pl.DataFrame([days_of(cells) for cells in pair])
+        found = _moved(claim, way, days, rows, Latitude(steps=apart))
+        return {name: moved_to(frame[name], cells) for name, cells in found.items()}
+    if way == "exchange":
+        return {
+            low: frame[low].zip_with(~rows, frame[high]),
+            high: frame[high].zip_with(~rows, frame[low]),
+        }
+    moving, fixed = (low, high) if way == "lower" else (high, low)
+    cells, bounds = frame[moving], frame[fixed]
+    if operator == "=":
+        return {moving: cells.zip_with(~rows, bounds.cast(cells.dtype, strict=False))}
+    side = operator if way == "lower" else _UPWARD[operator]
+
+    def admits(found: pl.Series) -> pl.Series:
+        return latitude.admits(moving, found)
+
+    return {moving: within(cells, rows, bounds, side, latitude.steps.get(moving), admits)}
+
+
+def _row_of_middle(rule: Rule, frame: pl.DataFrame, names: Sequence[str]) -> int:
+    """Return a row that has the lower median of the first column and no missing cell."""
+    there = frame.select(pl.all_horizontal(pl.col(names).is_not_null())).to_series().arg_true()
+    if there.is_empty():
+        raise InputError(
+            f"Rule {rule.text!r}: column {names[0]!r} has no value to fill in. Remove the rule."
+        )
+    order = frame[names[0]].gather(there).arg_sort()
+    return int(there[order[(order.len() - 1) // 2]])
+
+
+def _nearest(rule: Rule, cells: pl.Series, rows: pl.Series, latitude: Latitude) -> pl.Series:
     """Return the cells with those in `rows` at the nearest allowed value."""
     words = rule.then.values
     allowed = [literal(rule, cells.name, cells.dtype, word) for word in words]
     if is_text(cells.dtype) or isinstance(cells.dtype, pl.Boolean):
         counts = [int((cells.cast(pl.String) == str(value)).sum()) for value in allowed]
-        return _replaced(cells, rows, allowed[counts.index(max(counts))])
+        return replaced(cells, rows, allowed[counts.index(max(counts))])
     places = rows.arg_true()
-    choices = pl.Series([*allowed], dtype=cells.dtype, strict=False)
-    ordered = np.asarray(choices.sort().to_physical().to_numpy(), dtype=np.float64)
+    choices = pl.Series([*allowed], dtype=cells.dtype, strict=False).sort()
+    admitted = choices.filter(latitude.admits(cells.name, choices))
+    choices = choices if admitted.is_empty() else admitted
+    ordered = np.asarray(choices.to_physical().to_numpy(), dtype=np.float64)
     here = np.asarray(cells.gather(places).to_physical().to_numpy(), dtype=np.float64)
     best = np.abs(here[:, None] - ordered).argmin(axis=1)
-    return cells.scatter(places, choices.sort().gather(best))
+    return cells.scatter(places, choices.gather(best))

@@ -17,8 +17,8 @@
     levels = []               # of categories, or of an ordinal column in their order
     missing_codes = [999]     # values, or pairs of the lowest and the highest: [[900, 999]]
 
-Files are taken at their word: an unknown key, kind or column, a column without an entry, a bound
-that cells break, are errors that name the file, the key and the nearest name.
+Files are taken at their word: an unknown key, kind, column or choice, a column without an entry, a
+bound or a rule that cells break, are errors that name the file, the key and the nearest name.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from typing import Any
@@ -12,9 +12,11 @@ import polars as pl
 
 from icsa.columns.lattice import lattice_of
 from icsa.columns.levels import find_levels
+from icsa.columns.ordinal import Ordinal
 from icsa.columns.reading import reject, without_codes
 from icsa.columns.registry import storage_of
 from icsa.errors import InputError
+from icsa.rules import parse_rule, require_rules
 from icsa.schema import (
     ACTIONS,
     DATE_KINDS,
@@ -27,7 +29,7 @@ from icsa.schema import (
 )
 from icsa.tables.table import Table
 
-__all__ = ["check_column", "check_step", "declared_value"]
+__all__ = ["check_column", "check_rules_hold", "check_step", "declared_value"]
 
 _TYPES: Mapping[Kind, type[pl.DataType]] = {
     "date": pl.Date,
@@ -109,12 +111,12 @@ def check_column(where: str, spec: ColumnSpec, table: Table) -> None:
     if spec.action in ("drop", "replace"):
         return
     _check_type(where, spec, table.frame[spec.name].dtype)
-    codes = (*table.variable(spec.name).missing_codes, *spec.missing_codes)
-    coded = replace(spec, missing_codes=codes)
+    coded = _with_all_codes(spec, table)
     try:
         cells = without_codes(table.frame[spec.name], coded)
         _check_bounds(spec, cells)
         _check_levels(coded, cells)
+        _check_whole(coded, cells)
         check_step(coded, table.frame[spec.name])
     except InputError as error:
         raise InputError(f"{where} {error}") from error
@@ -150,6 +152,33 @@ def check_step(spec: ColumnSpec, cells: pl.Series) -> None:
         error = 4.0 * storage.precision(cells.dtype) * np.abs(numbers) + 1e-9 * spec.step
         off = np.abs(numbers - nearest) > error
     reject(off, spec, what, "Correct them or the step, or leave the step out to have it found.")
+
+
+def check_rules_hold(rules: Sequence[str], columns: Mapping[str, ColumnSpec], table: Table) -> None:
+    """Raise an `InputError` for a rule that cannot be read, or that the table breaks.
+
+    A code for missing is missing.
+
+    Examples
+    --------
+    >>> columns = {"age": ColumnSpec(name="age", kind="integer", missing_codes=(999,))}
+    >>> check_rules_hold(["age <= 120"], columns, Table(pl.DataFrame({"age": [41, 999]})))
+    """
+    parsed = [parse_rule(text, table.frame.columns) for text in rules]
+    named = dict.fromkeys(name for rule in parsed for name in rule.columns)
+    checked = [columns[name] for name in named if columns[name].action in ("mask", "keep")]
+    require_rules(
+        parsed,
+        table.frame.with_columns(
+            without_codes(table.frame[spec.name], _with_all_codes(spec, table)) for spec in checked
+        ),
+    )
+
+
+def _with_all_codes(spec: ColumnSpec, table: Table) -> ColumnSpec:
+    """Return a declaration with the missing codes that the file has, too."""
+    codes = (*table.variable(spec.name).missing_codes, *spec.missing_codes)
+    return replace(spec, missing_codes=codes)
 
 
 def _check_declaration(where: str, spec: ColumnSpec) -> None:
@@ -208,14 +237,24 @@ def _check_bounds(spec: ColumnSpec, cells: pl.Series) -> None:
 
 
 def _check_levels(spec: ColumnSpec, cells: pl.Series) -> None:
+    uncoded = replace(spec, missing_codes=())
     if spec.kind in DISCRETE_KINDS and spec.levels:
-        find_levels(cells, replace(spec, missing_codes=()))
+        find_levels(cells, uncoded)
     different = cells.n_unique() - (cells.null_count() > 0) if spec.kind in _MOST else 0
     if different > _MOST.get(spec.kind, 0):
         raise InputError(
             f"kind {spec.kind!r} has at most {_MOST[spec.kind]} different value(s): the column has "
             f"{different}. Give it another kind, or declare missing codes."
         )
+    if spec.action == "mask" and spec.kind == "ordinal":
+        Ordinal.fit(cells, uncoded)  # refuses text without an order
+
+
+def _check_whole(spec: ColumnSpec, cells: pl.Series) -> None:
+    if spec.action == "mask" and spec.kind == "integer" and not cells.dtype.is_integer():
+        numbers = cells.cast(pl.Float64).to_numpy()
+        fractional = np.isfinite(numbers) & (numbers != np.rint(numbers))
+        reject(fractional, spec, "are not whole numbers", "Give it the kind 'continuous'.")
 
 
 _MOST: Mapping[Kind, int] = {"binary": 2, "constant": 1}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from icsa.files import require_readable
 from icsa.inspection.kinds import action_of, guess_kind
 from icsa.inspection.profile import profile_of
 from icsa.schema import ACTIONS, KINDS, ColumnSpec, Schema
-from icsa.schema_files.checks import check_column, declared_value
+from icsa.schema_files.checks import check_column, check_rules_hold, declared_value
+from icsa.schema_files.choices import require_choices
 from icsa.schema_files.toml_files import read_toml
 from icsa.tables.table import Table
 
@@ -71,11 +73,23 @@ def read_schema(path: str | Path, table: Table) -> Schema:
     absent = [name for name in names if name not in columns and name not in keep]
     if absent:
         raise InputError(_absent(path, absent))
-    return Schema(
-        columns={name: _column(path, name, columns.get(name), keep, table) for name in names},
-        rules=tuple(_strings(path, "rules", said.get("rules", []))),
-        recipe=_table_of(path, "recipe", said),
-    )
+    specs = {name: _column(path, name, columns.get(name), keep, table) for name in names}
+    rules = tuple(_strings(path, "rules", said.get("rules", [])))
+    recipe = _table_of(path, "recipe", said)
+    with _naming(f"{path}: [recipe]"):
+        require_choices(recipe)
+    with _naming(f"{path}: rules:"):
+        check_rules_hold(rules, specs, table)
+    return Schema(columns=specs, rules=rules, recipe=recipe)
+
+
+@contextmanager
+def _naming(where: str) -> Iterator[None]:
+    """Have errors begin with the place in the file that they are about."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{where} {error}") from error
 
 
 def _column(
@@ -158,7 +172,21 @@ def _codes(where: str, value: object) -> tuple[Any, ...]:
                 f"{where} missing_codes holds something else than values and pairs of the lowest "
                 "and the highest. Write missing_codes = [-1, [900, 999]]."
             )
+        if isinstance(code, tuple):
+            _require_ascending(where, *code)
     return tuple(codes)
+
+
+def _require_ascending(where: str, low: Any, high: Any) -> None:
+    try:
+        wrong = "" if low <= high else "first is above its second"
+    except TypeError:
+        wrong = "ends cannot be compared"
+    if wrong:
+        raise InputError(
+            f"{where} missing_codes has a pair whose {wrong}: no cell lies between. Write the "
+            "lowest and then the highest, as in [[900, 999]]; two codes are [900, 999]."
+        )
 
 
 def _step(where: str, value: object) -> float | None:
