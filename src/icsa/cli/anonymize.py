@@ -141,7 +141,7 @@ def _pair(scatters: str | None) -> list[str] | None:
     if scatters is None:
         return None
     names = [name.strip() for name in scatters.split(",")]
-    if len(names) == 2 and names[0] == names[1]:
+    if len(names) == 2 and names[0] == names[1]:  # known before a long file is read
         raise InputError(f"--scatters names {names[0]!r} twice. Give two that differ.")
     return names
 
@@ -250,7 +250,7 @@ def _print_summary(
     print_line(
         show,
         f"{release.method.upper()} with {' and '.join(release.scatters)}, mask {release.mask}, "
-        f"recipe {release.recipe.name}: {release.n_components} coordinates masked",
+        f"recipe {release.recipe.describe()}: {release.n_components} coordinates masked",
     )
     show.print()
     show.print(what_changed(release, table, output_kind(target).file_format))

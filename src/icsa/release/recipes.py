@@ -46,6 +46,19 @@ class Recipe:
         """Refuse choices that do not exist."""
         require_choices({choice: getattr(self, choice) for choice in CHOICES})
 
+    def describe(self) -> str:
+        """Return its name, and what is chosen otherwise than in the recipe of this name.
+
+        Examples
+        --------
+        >>> resolve_recipe("mixed", {"calibration_rounds": 2}).describe()
+        'mixed with calibration_rounds 2'
+        """
+        usual = RECIPES.get(self.name, self)
+        chosen = {choice: getattr(self, choice) for choice in CHOICES}
+        changed = [f"{c} {str(v).lower()}" for c, v in chosen.items() if v != getattr(usual, c)]
+        return f"{self.name} with {', '.join(changed)}" if changed else self.name
+
 
 RECIPES: Mapping[str, Recipe] = {
     "mixed": Recipe(name="mixed"),

@@ -90,4 +90,6 @@ class Release:
     def __repr__(self) -> str:
         """Show how it was made, not what is in it."""
         note = ", reproducible: not for release" if self.reproducible else ""
-        return f"<Release by {self.method}, recipe {self.recipe.name}, mask {self.mask}{note}>"
+        return (
+            f"<Release by {self.method}, recipe {self.recipe.describe()}, mask {self.mask}{note}>"
+        )
