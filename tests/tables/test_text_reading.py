@@ -138,7 +138,8 @@ def test_a_decimal_mark_that_makes_no_numbers_is_refused(read: Reader) -> None:
         (["yes", "no"], pl.String, "yes"),
         (["09:30", "23:59"], pl.Time, dt.time(9, 30)),
         (["9:30:10", "23:59:00"], pl.Time, dt.time(9, 30, 10)),
-        (["36:00", "01:00"], pl.String, "36:00"),
+        (["36:00", "01:00"], pl.Duration("us"), dt.timedelta(hours=36)),
+        (["36:00", "01:61"], pl.String, "36:00"),
         (["20200131", "20200201"], pl.Int64, 20200131),
         (["2020-02-30", "2020-01-01"], pl.String, "2020-02-30"),
         (["0.5%", "2%"], pl.String, "0.5%"),
@@ -380,3 +381,22 @@ class TestBelowTheSample:
         table = read_table(tmp_path / "t.csv")
         assert table.frame.dtypes == [pl.Float64, pl.String]
         assert table.layout.decimal == "."
+
+
+def test_lengths_of_time_are_durations_and_written_as_they_were(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    rows = [f"{hours}:{hours % 60:02}:05,{hours:02}:10,0{hours % 9}:30" for hours in range(9, 60)]
+    rows.insert(3, ",09:10,")
+    path.write_text("\n".join(["watch,stay,meal", *rows]) + "\n", encoding="utf-8")
+    table = read_table(path)
+    assert table.frame.dtypes == [pl.Duration("us"), pl.Duration("us"), pl.Time]
+    assert table.frame["watch"][-1].total_seconds() == 59 * 3600 + 59 * 60 + 5
+    write_table(table, tmp_path / "copy.csv")
+    assert (tmp_path / "copy.csv").read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("odd", ["12:75", "x", "1:30:00", "-1:30"])
+def test_what_is_no_length_of_time_stays_text(tmp_path: Path, odd: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f"stay\n31:05\n{odd}\n", encoding="utf-8")
+    assert read_table(path).frame.dtypes == [pl.String]

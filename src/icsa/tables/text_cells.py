@@ -1,4 +1,4 @@
-"""Cells of a text column to the type that all of them have: number, date, time, boolean or text.
+"""Cells of a text column to the type that all have: number, date, time, duration, boolean or text.
 
 Missing cells: the empty cell and ``NA N/A NaN NULL null <NA>`` everywhere. ``. - None none nan n/a
 #N/A`` only in columns that are otherwise numbers, dates, times or booleans: elsewhere they may be
@@ -15,6 +15,7 @@ import polars as pl
 
 from icsa.tables.table import Variable
 from icsa.tables.text_dates import parse_moments, slashes_are_day_first
+from icsa.tables.text_durations import parse_durations
 from icsa.tables.text_numbers import Marks, find_marks, parse_numbers
 
 __all__ = ["GROUPED", "MISSING", "Conventions", "TypedCells", "find_conventions", "type_cells"]
@@ -93,6 +94,8 @@ def _parsed(stripped: pl.Series, conventions: Conventions) -> tuple[pl.Series, V
         return numbers.cells, Variable(decimals=numbers.decimals, text_format=text_format)
     if moments := parse_moments(stripped, day_first=conventions.day_first):
         return moments[0], Variable(text_format=moments[1])
+    if durations := parse_durations(stripped):
+        return durations[0], Variable(text_format=durations[1])
     first = stripped.drop_nulls()[0]
     for yes, no in _BOOLEANS:
         if first in (yes, no) and stripped.drop_nulls().is_in([yes, no]).all():

@@ -16,6 +16,7 @@ import polars as pl
 from icsa.errors import InputError
 from icsa.tables.table import Layout, Table, Variable
 from icsa.tables.text_cells import GROUPED, MISSING
+from icsa.tables.text_durations import written_durations
 from icsa.tables.text_encoding import encoding_name
 
 __all__ = ["write_text"]
@@ -145,7 +146,8 @@ def _written(cells: pl.Series, variable: Variable, layout: Layout, *, fixed: boo
     if _is_moment(dtype):
         return cells.dt.strftime(variable.text_format or "")
     if isinstance(dtype, pl.Duration):
-        return cells.dt.to_string("iso")
+        pattern = variable.text_format
+        return cells.dt.to_string("iso") if pattern is None else written_durations(cells, pattern)
     if isinstance(dtype, (pl.Categorical, pl.Enum)):
         return cells.cast(pl.String)
     return cells
