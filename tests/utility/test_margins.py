@@ -154,7 +154,7 @@ def test_what_is_missing_throughout_has_reasons() -> None:
 
 
 def test_columns_refuse_what_they_cannot_hold() -> None:
-    with pytest.raises(InputError, match="1 of 2 values are infinite, first in row 1"):
+    with pytest.raises(InputError, match="1 of 2 values are infinite, first in row 2"):
         numeric_column("x", [1.0, 2.0], [1.0, np.inf])
     with pytest.raises(InputError, match="'x' of the original holds something else than numbers"):
         numeric_column("x", ["secret"], [1.0])

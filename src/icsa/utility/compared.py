@@ -210,7 +210,7 @@ def _numbers(values: object, name: str, table: str) -> Vector:
     if infinite.size:
         raise InputError(
             f"Column {name!r} of the {table}: {infinite.size} of {numbers.size} values are "
-            f"infinite, first in row {infinite[0]}. Remove them or mark them as missing."
+            f"infinite, first in row {infinite[0] + 1}. Remove them or mark them as missing."
         )
     return numbers
 
