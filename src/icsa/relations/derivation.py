@@ -17,8 +17,6 @@ from icsa.schema import DATE_KINDS, QUANTITY_KINDS, Kind
 
 __all__ = ["Derivation", "find_derivation"]
 
-# Sums of decimal numbers are right to so many of their largest.
-_EXACT = 1e-9
 # Rows of a long table that are looked at first.
 _SAMPLE = 20_000
 
@@ -99,14 +97,6 @@ class Derivation:
             restored[relation.target] = found
         return restored
 
-    def targets_in(self, numbers: Mapping[str, Vector]) -> dict[str, Vector]:
-        """Return the targets as the other numbers give them, missing where they are missing."""
-        found = dict(numbers)
-        for relation in self.relations:
-            missing = np.isnan(numbers[relation.target])
-            found[relation.target] = np.where(missing, np.nan, relation.predict(found))
-        return {relation.target: found[relation.target] for relation in self.relations}
-
     def describe_in(
         self, numbers: Mapping[str, Vector], rounded: Callable[[str, Vector], Vector]
     ) -> tuple[str, ...]:
@@ -121,9 +111,9 @@ class Derivation:
         words = []
         for relation in self.relations:
             wanted = rounded(relation.target, relation.predict(numbers))
-            gap = np.abs(numbers[relation.target] - wanted)
-            holds = gap[~np.isnan(gap)] <= _EXACT * np.nanmax(np.abs(numbers[relation.target]))
-            share = float(holds.mean()) if holds.size else 1.0
+            found = numbers[relation.target]
+            off = relation.is_off(found, wanted)[~np.isnan(found - wanted)]
+            share = 1.0 - float(off.mean()) if off.size else 1.0
             words.append(replace(relation, share=share).describe())
         for following in self.gaps:
             rest = following.forward(numbers)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from icsa.matrices import Matrix, Vector
 from icsa.relations.blocks import Block, blocks
@@ -23,6 +24,8 @@ _MOST_TERMS = 40
 _MOST_OPERATIONS = 5e8
 _MOST_BLOCKS = 40
 _MOST_ROUNDS = 40
+# Sums of decimal numbers are right to so many of their largest.
+_EXACT = 1e-9
 # Which rows are looked at first is no secret; the same table gives the same relations.
 _SEED = 20_240_229
 
@@ -78,6 +81,13 @@ class LinearRelation:
         for name, coefficient in self.terms:
             total += coefficient * numbers[name]
         return total
+
+    def is_off(self, found: Vector, wanted: Vector) -> npt.NDArray[np.bool_]:
+        """Return where a target is there and is not what it should be, errors of rounding aside."""
+        off: npt.NDArray[np.bool_] = np.abs(found - wanted) > _EXACT * np.nanmax(
+            np.abs(found), initial=0.0
+        )
+        return off
 
     def describe(self) -> str:
         """Return the relation in words, without any cell."""

@@ -22,7 +22,6 @@ Places: TypeAlias = npt.NDArray[np.intp]
 
 # Other rows that are tried for one: the nearest, and as many from all over the table.
 _MOST_NEAR = 24
-_EXACT = 1e-9
 
 
 def with_cells_of_other_rows(
@@ -91,8 +90,8 @@ def _failing(
         found |= np.isnan(wanted) & ~np.isnan(here)
         if not relation.missing:
             found |= np.isnan(here) & ~np.isnan(wanted)
+        found |= relation.is_off(here, wanted)
         with np.errstate(invalid="ignore"):
-            found |= np.abs(wanted - here) > _EXACT * np.nanmax(np.abs(here), initial=0.0)
             for limits, rows in ((declared_limits(column), True), (usual_limits(column), touched)):
                 found |= ((here < limits[0]) | (here > limits[1])) & rows
     return found

@@ -159,8 +159,7 @@ def _with_targets(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
         name = relation.target
         column = plan.columns[name]
         wanted = within_bounds(column, on_lattice(column, relation.predict(numbers)))
-        apart = np.abs(wanted - numbers[name])
-        exact = apart <= 1e-9 * np.nanmax(np.abs(numbers[name]), initial=0.0)
+        exact = ~np.isnan(wanted - numbers[name]) & ~relation.is_off(numbers[name], wanted)
         exact |= np.isnan(numbers[name]) & (np.isnan(wanted) | (relation.missing > 0))
         numbers[name] = np.where(exact, numbers[name], wanted)
         if not exact.all():
