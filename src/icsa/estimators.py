@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -90,7 +90,7 @@ class _Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """What both anonymizers share: fit finds the coordinates, transform masks them."""
 
     mask: object
-    decorrelate: bool
+    decorrelate: bool | Literal["auto"]
 
     @property
     def random_state(self) -> object:
@@ -151,9 +151,10 @@ class ICSAnonymizer(_Anonymizer):
     scatters : pair
         Names, callables or covariance estimators; see `icsa.scatters.resolve`.
     mask : str or callable
-        "permute", "flip", "rotate", or a function ``(z, *, key)``.
-    decorrelate : bool
-        Whether to take out the chance correlations that the mask leaves between components.
+        "redraw", "permute" (as published), "flip", "rotate", or a function ``(z, *, key)``.
+    decorrelate : bool or "auto"
+        Whether to take out the chance correlations that the mask leaves between components; "auto"
+        does so after "redraw".
     random_state : None, int, bytes or Generator
         None: a fresh secret key for every release, kept nowhere. An int or a Generator makes
         releases reproducible, for studies and tests, not for a release. 32 bytes are a key.
@@ -168,15 +169,15 @@ class ICSAnonymizer(_Anonymizer):
     >>> import numpy as np
     >>> x = np.random.default_rng(0).normal(size=(100, 3))
     >>> released = ICSAnonymizer(random_state=1).fit_transform(x)
-    >>> bool(np.allclose(released.mean(axis=0), x.mean(axis=0)))
+    >>> bool(np.abs(released.mean(axis=0) - x.mean(axis=0)).max() < 0.1)
     True
     """
 
     def __init__(
         self,
         scatters: Sequence[object] = ("mcd50", "mcd75"),
-        mask: object = "permute",
-        decorrelate: bool = False,
+        mask: object = "redraw",
+        decorrelate: bool | Literal["auto"] = "auto",
         random_state: object = None,
     ) -> None:
         self.scatters = scatters
@@ -219,8 +220,8 @@ class SpectralAnonymizer(_Anonymizer):
     def __init__(
         self,
         standardize: bool = False,
-        mask: object = "permute",
-        decorrelate: bool = False,
+        mask: object = "redraw",
+        decorrelate: bool | Literal["auto"] = "auto",
         random_state: object = None,
     ) -> None:
         self.standardize = standardize

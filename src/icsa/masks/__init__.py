@@ -1,4 +1,4 @@
-"""Masks hide every component of the scores on its own: by order, by sign or by direction.
+"""Masks hide every component of the scores on its own: by order, sign or direction, or drawn anew.
 
 A mask is a function ``(z, *, key) -> Matrix`` of the scores (rows are people, columns are
 components). Component j draws from the key's stream of the mask's name and number j, so the result
@@ -17,6 +17,7 @@ from icsa.errors import InputError, UnknownNameError
 from icsa.masks.base import Mask, source_and_target
 from icsa.masks.decorrelation import Moments, decorrelate, moments
 from icsa.masks.members import MASKS, drawn_permutation, flip, permute, rotate
+from icsa.masks.redrawing import redraw
 from icsa.matrices import Matrix, as_matrix
 from icsa.randomness import as_key
 
@@ -29,6 +30,7 @@ __all__ = [
     "flip",
     "moments",
     "permute",
+    "redraw",
     "resolve",
     "rotate",
 ]

@@ -1,4 +1,4 @@
-"""The second step after a mask: the original's means and variances, and no correlations."""
+"""The second step after a mask: no correlations between components."""
 
 from __future__ import annotations
 
@@ -47,19 +47,24 @@ def moments(z: Matrix) -> Moments:
     return Moments(mean + left, np.sqrt(np.maximum(squares - left**2, 0.0)))
 
 
-def decorrelate(masked: Matrix, original: Matrix | Moments, *, out: Matrix | None = None) -> Matrix:
-    """Return masked scores with the original's means and variances and without correlations.
+def decorrelate(
+    masked: Matrix, original: Matrix | Moments | None = None, *, out: Matrix | None = None
+) -> Matrix:
+    """Return masked scores without correlations between components.
 
     They are standardised, multiplied by R^(-1/2) (the symmetric root; R their correlation matrix),
-    and given the original's standard deviations and means. Masks leave chance correlations of size
-    n^(-1/2) between components, which cost half of the efficiency; this takes them out.
+    and given standard deviations and means. Masks leave chance correlations of size n^(-1/2)
+    between components, which cost half of the efficiency; this takes them out.
 
     Parameters
     ----------
     masked : ndarray of shape (n_rows, n_components)
         Scores after a mask.
-    original : ndarray of the same shape, or Moments
-        Scores before the mask or, where they were masked in place, their `moments`.
+    original : ndarray of the same shape, or Moments, optional
+        Scores before the mask or, where they were masked in place, their `moments`: these means and
+        standard deviations are restored. By default the masked scores keep their own, which is what
+        belongs after `redraw`: the original's would give back what somebody far out does to
+        them, and to who knows all rows but one the last.
     out : ndarray of shape (n_rows, n_components), optional
         Where to write: float64 in Fortran order. It may be `masked` itself.
 
@@ -79,7 +84,7 @@ def decorrelate(masked: Matrix, original: Matrix | Moments, *, out: Matrix | Non
            [-0.6325, -1.2649]])
     """
     source, target = source_and_target(masked, out)
-    wanted = _wanted_moments(original, source.shape)
+    wanted = _wanted_moments(moments(source) if original is None else original, source.shape)
     # One round is exact but for rounding, which the next takes out where R is ill-conditioned.
     for _ in range(3):
         mean, scale, correlation = _standardization(source, wanted)

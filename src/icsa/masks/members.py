@@ -1,4 +1,4 @@
-"""The masks: by order, by sign or by direction."""
+"""The masks: by order, by sign, by direction, or drawn anew."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from icsa.errors import InputError
 from icsa.masks.base import Mask, over_columns, source_and_target
+from icsa.masks.redrawing import redraw
 from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.randomness import as_key
 from icsa.shuffling import shuffle
@@ -123,4 +124,4 @@ def _norm(column: Vector) -> float:
     return math.sqrt(sum(float(np.square(column[rows]).sum()) for rows in row_blocks(column.size)))
 
 
-MASKS: dict[str, Mask] = {"flip": flip, "permute": permute, "rotate": rotate}
+MASKS: dict[str, Mask] = {"flip": flip, "permute": permute, "redraw": redraw, "rotate": rotate}
