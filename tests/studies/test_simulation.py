@@ -10,13 +10,14 @@ import polars as pl
 import pytest
 
 from icsa.errors import InputError
+from icsa.masks import MASKS
 from icsa.studies.engine import read_parts, run_study
 from icsa.studies.method_times import method_times
+from icsa.studies.methods import method_of
 from icsa.studies.simulation import (
     PAPER_METHODS,
     SimulationConfig,
     draw_data,
-    pair_of,
     simulate_block,
     simulation_study,
 )
@@ -68,11 +69,41 @@ def test_data_have_the_law_that_they_should(scenario: int) -> None:
 
 def test_methods_are_named_by_their_scatters() -> None:
     assert len(PAPER_METHODS) == 9
-    assert pair_of("mcd75-hr") == ("mcd75", "hr", False)
+    assert method_of("mcd75-hr").scatters == ("mcd75", "hr")
+    assert all(method_of(name).mask == "permute" for name in PAPER_METHODS)
+    assert not any(method_of(name).decorrelate for name in PAPER_METHODS)
     with pytest.raises(InputError, match="No method 'mcd50'"):
-        pair_of("mcd50")
+        method_of("mcd50")
     with pytest.raises(InputError, match="Did you mean 'mcd75'"):
         SimulationConfig(methods=("mcd57-hr",))
+
+
+@pytest.mark.parametrize("mask", sorted(MASKS))
+@pytest.mark.parametrize("decorrelate", [False, True])
+def test_a_method_may_name_a_mask(mask: str, decorrelate: bool) -> None:
+    name = f"mcd50-mcd75+{mask}{'+d' if decorrelate else ''}"
+    found = method_of(name)
+    assert (found.scatters, found.mask, found.decorrelate) == (
+        ("mcd50", "mcd75"),
+        mask,
+        decorrelate,
+    )
+    assert found.plain_name == f"mcd50-mcd75+{mask}"
+
+
+@pytest.mark.parametrize("name", ["sa+", "sa++d", "sa+d+d", "sa+d+rotate", "sa+rotate+flip", "+d"])
+def test_a_method_has_one_pair_one_mask_and_one_end(name: str) -> None:
+    with pytest.raises(InputError, match=r"No method|mask"):
+        method_of(name)
+
+
+def test_a_mask_that_is_named_is_the_one_that_is_used() -> None:
+    methods = ("sa", "sa+permute", "sa+rotate")
+    config = SimulationConfig(methods=methods, repetitions=4)
+    raw = simulate_block(config, scenario=1, n=60, columns=4, severity=16, first=0, last=4)
+    by_method = {m: raw["ore"][raw["method"] == m] for m in methods}
+    np.testing.assert_array_equal(by_method["sa"], by_method["sa+permute"])
+    assert (by_method["sa"] != by_method["sa+rotate"]).all()
 
 
 def test_the_whole_grid_has_200_cells() -> None:

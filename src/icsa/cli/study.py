@@ -53,8 +53,8 @@ Methods = Annotated[
     typer.Option(
         "--method",
         metavar="NAME",
-        help="sa or a pair of scatters such as mcd50-mcd75, with +d decorrelated. Default: "
-        "those of the paper.",
+        help="sa or a pair of scatters such as mcd50-mcd75, then a mask such as +rotate, then +d "
+        "to decorrelate. Default: those of the paper.",
     ),
 ]
 Numbers = list[int] | None

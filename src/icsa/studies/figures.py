@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from icsa.studies.methods import DECORRELATED
 from icsa.studies.simulation_worst import WorstCell
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def method_style(method: str) -> dict[str, Any]:
     >>> method_style("sa")["color"], method_style("sa+d")["linewidth"]
     ('#000000', 0.8)
     """
-    plain = method.removesuffix("+d")
+    plain = method.removesuffix(DECORRELATED)
     color, line = _STYLES.get(plain, _FALLBACK)
     return {"color": color, "linestyle": line, "linewidth": 1.4 if plain == method else 0.8}
 
@@ -106,7 +107,7 @@ def _draw_panel(
             zorder=2,
             **style,
         )
-        face = "white" if method.endswith("+d") else style["color"]
+        face = "white" if method.endswith(DECORRELATED) else style["color"]
         for row in line.iter_rows(named=True):
             marker = _MARKERS[severities.index(row["severity"]) % len(_MARKERS)]
             axes.plot(

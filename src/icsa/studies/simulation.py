@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
@@ -16,8 +15,9 @@ from icsa.masks import drawn_permutation
 from icsa.matrices import Matrix, Vector
 from icsa.measures import NotEstimable
 from icsa.privacy import outlier_replication_error
-from icsa.randomness import as_key
+from icsa.randomness import Key, as_key
 from icsa.scatters import LocationScatter, resolve
+from icsa.studies.methods import Method, method_of
 from icsa.studies.study import Job, Study
 from icsa.utility import regression_loss
 
@@ -28,7 +28,6 @@ __all__ = [
     "SimulationConfig",
     "draw_data",
     "number",
-    "pair_of",
     "simulate_block",
     "simulation_study",
 ]
@@ -47,7 +46,6 @@ PAPER_METHODS = (
     "mcd75-hr",
     "mcd50-mcd75",
 )
-_DECORRELATED = "+d"
 # Standard deviation of the noise on an outlier's shift.
 _SHIFT_NOISE = 0.4
 # Share of the rows that the second scenario shifts.
@@ -66,7 +64,8 @@ class SimulationConfig:
     n, columns, severities : tuple of int
         Rows; predictors and response together; size of the shift.
     methods : tuple of str
-        "sa" or a pair of scatters such as "mcd50-mcd75"; with "+d" decorrelated.
+        "sa" or a pair of scatters such as "mcd50-mcd75", with "+rotate" or another mask that is not
+        permute, with "+d" decorrelated; see `icsa.studies.methods`.
     repetitions : int
         Data sets a cell.
     block : int
@@ -93,7 +92,7 @@ class SimulationConfig:
         if self.repetitions < 1 or self.block < 1:
             raise InputError("The simulation needs 1 repetition or more.")
         for method in self.methods:
-            pair_of(method)
+            method_of(method)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,25 +119,6 @@ def _jobs(config: SimulationConfig) -> Iterator[Job]:
             # Small tables cost what calling the functions costs, large ones what they compute.
             cost = (last - first) * (1.0 + n * columns**1.5 / 20_000)
             yield Job(name, {**cell, "first": first, "last": last}, cost)
-
-
-@cache
-def pair_of(method: str) -> tuple[str, str, bool]:
-    """Return the two scatters of a method, and whether it decorrelates.
-
-    Examples
-    --------
-    >>> pair_of("sa"), pair_of("mcd50-mcd75+d")
-    (('identity', 'cov', False), ('mcd50', 'mcd75', True))
-    """
-    plain = method.removesuffix(_DECORRELATED)
-    first, dash, second = ("identity", "-", "cov") if plain == "sa" else plain.partition("-")
-    if not dash:
-        raise InputError(
-            f"No method {method!r}: give sa or a pair of scatters such as mcd50-mcd75, "
-            f"with {_DECORRELATED} at the end to decorrelate."
-        )
-    return resolve(first).name, resolve(second).name, method.endswith(_DECORRELATED)
 
 
 def draw_data(
@@ -197,10 +177,12 @@ def simulate_block(
         generator = np.random.default_rng([config.seed, *cell, repetition])
         data = draw_data(scenario, n, columns, severity, generator)
         scatters = _Scatters(data.table)
-        mask = drawn_permutation(n, columns, key=key.child("release", repetition))
-        for method in config.methods:
-            result = _evaluate(data, scatters, method, mask)
-            found.append((repetition, method, *result))
+        secret = key.child("release", repetition)
+        permutation = drawn_permutation(n, columns, key=secret)
+        for method in map(method_of, config.methods):
+            mask = permutation if method.mask == "permute" else method.mask
+            result = _evaluate(data, scatters, method, mask, secret)
+            found.append((repetition, method.name, *result))
     repetitions, methods, ores, losses, reasons = zip(*found, strict=True)
     size = len(found)
     return {
@@ -236,19 +218,24 @@ class _Scatters:
 
 
 def _evaluate(
-    data: DataSet, scatters: _Scatters, method: str, mask: Callable[..., Matrix]
+    data: DataSet, scatters: _Scatters, method: Method, mask: str | Callable[..., Matrix], key: Key
 ) -> tuple[float, float, str]:
     """Return ORE, loss and, where one of them is NaN, the reason."""
-    first, second, decorrelate = pair_of(method)
+    first, second = method.scatters
     try:
         coordinates = invariant_coordinates(
             data.table, scatters=(scatters[first], scatters[second])
         )
         released = masked_copy(
-            data.table, coordinates, mask=mask, decorrelate=decorrelate, threads=1
+            data.table,
+            coordinates,
+            mask=mask,
+            decorrelate=method.decorrelate,
+            random_state=key,
+            threads=1,
         )
     except ICSAError as error:
-        return np.nan, np.nan, f"{method}: {error}"
+        return np.nan, np.nan, f"{method.name}: {error}"
     ore = outlier_replication_error(data.table, released, data.outliers)
     loss = regression_loss(data.coefficients, released)
     reasons = [str(found.reason) for found in (ore, loss) if isinstance(found, NotEstimable)]

@@ -13,7 +13,8 @@ from icsa.ics import InvariantCoordinates, invariant_coordinates
 from icsa.matrices import Matrix
 from icsa.privacy import outlier_replication_error
 from icsa.randomness import as_key
-from icsa.studies.simulation import number, pair_of
+from icsa.studies.methods import method_of
+from icsa.studies.simulation import number
 from icsa.studies.study import Job, Study
 
 __all__ = ["TheoremConfig", "adversarial_release", "bound", "measure_cell", "theorem_study"]
@@ -87,25 +88,27 @@ def measure_cell(
     for table_number in range(config.tables):
         generator = np.random.default_rng([config.seed, n, columns, table_number])
         table = _table(n, columns, distance, generator)
-        for method in config.methods:
-            first, second, decorrelate = pair_of(method)
-            coordinates = invariant_coordinates(table, scatters=(first, second))
+        for method in map(method_of, config.methods):
+            coordinates = invariant_coordinates(table, scatters=method.scatters)
             nearest = [
                 _nearest(
                     table,
                     masked_copy(
                         table,
                         coordinates,
-                        decorrelate=decorrelate,
+                        mask=method.mask,
+                        decorrelate=method.decorrelate,
                         threads=1,
-                        random_state=key.child(method, table_number * config.releases + release),
+                        random_state=key.child(
+                            method.name, table_number * config.releases + release
+                        ),
                     ),
                 )
                 for release in range(config.releases)
             ]
             worst = _nearest(table, adversarial_release(table, coordinates))
             found.append(
-                (table_number, method, min(nearest), np.mean(nearest), max(nearest), worst)
+                (table_number, method.name, min(nearest), np.mean(nearest), max(nearest), worst)
             )
     numbers, methods, lowest, mean, highest, worst_found = zip(*found, strict=True)
     size = len(found)

@@ -13,7 +13,8 @@ from icsa.ics import invariant_coordinates
 from icsa.matrices import Matrix
 from icsa.privacy import outlier_replication_error
 from icsa.randomness import as_key
-from icsa.studies.simulation import number, pair_of
+from icsa.studies.methods import method_of
+from icsa.studies.simulation import number
 from icsa.studies.study import Job, Study
 from icsa.utility.lasso import LassoFit, cross_validated_lasso, random_folds
 from icsa.utility.selection import SELECTION_METRICS
@@ -84,7 +85,7 @@ class WdbcConfig:
         if self.rows not in ROWS:
             raise UnknownNameError("draw of the rows", self.rows, ROWS)
         for method in self.methods:
-            pair_of(method)
+            method_of(method)
 
 
 def wdbc_study(config: WdbcConfig) -> Study:
@@ -116,20 +117,19 @@ def release_block(config: WdbcConfig, *, target: int, first: int) -> dict[str, n
     the same folds, so that differences are paired. Undefined metrics are NaN.
     """
     table, outliers = target_table(config.rows, target), wdbc_rows(config.rows)[1]
-    maps = {}
-    for method in config.methods:
-        one, two, _ = pair_of(method)
-        maps[method] = invariant_coordinates(table, scatters=(one, two))
+    methods = [method_of(name) for name in config.methods]
+    maps = {m.name: invariant_coordinates(table, scatters=m.scatters) for m in methods}
     key = as_key(config.seed).child("wdbc", target)
     found = []
     for release in range(first, min(first + config.block, config.releases)):
         folds = drawn_folds(config, target, release)
         reference = fitted_lasso(table, folds)
-        for method in config.methods:
+        for method in methods:
             released = masked_copy(
                 table,
-                maps[method],
-                decorrelate=pair_of(method)[2],
+                maps[method.name],
+                mask=method.mask,
+                decorrelate=method.decorrelate,
                 random_state=key.child("release", release),
                 threads=1,
             )
@@ -138,7 +138,7 @@ def release_block(config: WdbcConfig, *, target: int, first: int) -> dict[str, n
                 {
                     "target": TARGETS[target],
                     "release": release,
-                    "method": method,
+                    "method": method.name,
                     "ore": number(outlier_replication_error(table, released, outliers)),
                     "distance": float(np.linalg.norm(reference.coefficients - fit.coefficients)),
                     **{

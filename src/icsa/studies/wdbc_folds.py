@@ -12,7 +12,8 @@ from threadpoolctl import threadpool_limits
 from icsa.anonymization import masked_copy
 from icsa.ics import invariant_coordinates
 from icsa.randomness import as_key
-from icsa.studies.simulation import number, pair_of
+from icsa.studies.methods import method_of
+from icsa.studies.simulation import number
 from icsa.studies.wdbc import (
     TARGETS,
     WdbcConfig,
@@ -78,14 +79,15 @@ def _folds(config: WdbcConfig, target: int, draws: int) -> Iterator[np.ndarray]:
 def _fits(config: WdbcConfig, target: int, method: str, releases: int) -> Iterator[LassoFit]:
     """Yield the lasso on some of the study's releases."""
     table = target_table(config.rows, target)
-    one, two, decorrelate = pair_of(method)
-    coordinates = invariant_coordinates(table, scatters=(one, two))
+    chosen = method_of(method)
+    coordinates = invariant_coordinates(table, scatters=chosen.scatters)
     key = as_key(config.seed).child("wdbc", target)
     for release in range(releases):
         released = masked_copy(
             table,
             coordinates,
-            decorrelate=decorrelate,
+            mask=chosen.mask,
+            decorrelate=chosen.decorrelate,
             random_state=key.child("release", release),
             threads=1,
         )

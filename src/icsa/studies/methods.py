@@ -1,0 +1,75 @@
+"""The names of methods in all studies: a pair of scatters, a mask, whether it decorrelates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from icsa.errors import InputError
+from icsa.masks import resolve as resolve_mask
+from icsa.scatters import resolve
+
+__all__ = ["DECORRELATED", "Method", "method_of"]
+
+# What ends the name of a method that decorrelates.
+DECORRELATED = "+d"
+# The paper's mask, which a name without one stands for.
+_PAPER_MASK = "permute"
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to release a table.
+
+    Attributes
+    ----------
+    name : str
+        As it was given: PAIR, PAIR+MASK, PAIR+d or PAIR+MASK+d.
+    scatters : pair of str
+        Names of the two scatters; "sa" is identity and cov.
+    mask : str
+        The mask's name; permute where none was given.
+    decorrelate : bool
+        Whether the chance correlations between masked components are taken out.
+    """
+
+    name: str
+    scatters: tuple[str, str]
+    mask: str
+    decorrelate: bool
+
+    @property
+    def plain_name(self) -> str:
+        """The name of the same method without decorrelating.
+
+        Examples
+        --------
+        >>> method_of("sa+rotate+d").plain_name
+        'sa+rotate'
+        """
+        return self.name.removesuffix(DECORRELATED)
+
+
+@cache
+def method_of(name: str) -> Method:
+    """Return the method of a name such as "sa", "hr-tyler+d" or "mcd50-mcd75+rotate+d".
+
+    Examples
+    --------
+    >>> method_of("sa")
+    Method(name='sa', scatters=('identity', 'cov'), mask='permute', decorrelate=False)
+    >>> method_of("mcd50-mcd75+rotate+d").mask
+    'rotate'
+    """
+    plain = name.removesuffix(DECORRELATED)
+    pair, plus, mask = plain.partition("+")
+    first, dash, second = ("identity", "-", "cov") if pair == "sa" else pair.partition("-")
+    if not dash or (plus and not mask):
+        raise InputError(
+            f"No method {name!r}: give sa or a pair of scatters such as mcd50-mcd75, then + and a "
+            f"mask where it is not {_PAPER_MASK}, then {DECORRELATED} to decorrelate: "
+            "mcd50-mcd75+rotate+d."
+        )
+    resolve_mask(mask or _PAPER_MASK)  # an unknown one is refused
+    scatters = resolve(first).name, resolve(second).name
+    return Method(name, scatters, mask or _PAPER_MASK, name != plain)
