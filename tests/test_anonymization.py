@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from icsa import anonymize_matrix, invariant_coordinates, masked_copy
 from icsa.errors import InputError, VerbatimColumnWarning
-from icsa.masks import flip, permute
+from icsa.masks import flip, permute, redraw
 
 
 def _table(seed: int, n: int = 80, p: int = 4) -> np.ndarray:
@@ -25,18 +25,46 @@ def nearest_release(x: np.ndarray, released: np.ndarray, row: int) -> float:
 
 
 def test_robust_coordinates_hide_the_outlier_that_principal_components_copy() -> None:
-    spectral, robust = [], []
+    spectral, robust, redrawn = [], [], []
     for seed in range(20):
         x = np.random.default_rng(seed).normal(size=(120, 8))
         x[-1] += 100.0
-        spectral.append(
-            nearest_release(
-                x, anonymize_matrix(x, scatters=("identity", "cov"), random_state=seed), -1
-            )
-        )
-        robust.append(nearest_release(x, anonymize_matrix(x, random_state=seed), -1))
+        for pair, mask, found in (
+            (("identity", "cov"), "permute", spectral),
+            (("mcd50", "mcd75"), "permute", robust),
+            (("identity", "cov"), "redraw", redrawn),
+        ):
+            released = anonymize_matrix(x, scatters=pair, mask=mask, random_state=seed)
+            found.append(nearest_release(x, released, -1))
     assert max(spectral) < 0.002
     assert np.median(robust) > 0.1
+    # Whatever the map, nothing that far out is drawn.
+    assert min(redrawn) > 0.5
+
+
+def test_the_default_redraws_and_leaves_no_correlation() -> None:
+    for seed in range(5):
+        x = _table(seed)
+        coordinates = invariant_coordinates(x)
+        released = anonymize_matrix(x, random_state=seed)
+        scores = coordinates.transform(released)
+        np.testing.assert_allclose(np.corrcoef(scores.T), np.eye(scores.shape[1]), atol=1e-9)
+        masked = redraw(coordinates.transform(x), key=seed)
+        np.testing.assert_allclose(scores.mean(axis=0), masked.mean(axis=0), atol=1e-9)
+        np.testing.assert_allclose(scores.std(axis=0), masked.std(axis=0), rtol=1e-9)
+        named = anonymize_matrix(x, mask="redraw", decorrelate=True, random_state=seed)
+        assert np.array_equal(released, named)
+
+
+def test_only_redraw_decorrelates_by_itself_and_only_with_rows_enough() -> None:
+    x = _table(1)
+    for mask in ("permute", "rotate"):
+        plain = anonymize_matrix(x, mask=mask, random_state=1)
+        assert np.array_equal(
+            plain, anonymize_matrix(x, mask=mask, decorrelate=False, random_state=1)
+        )
+    wide = _table(1, n=10, p=30)  # 9 components: one row too few
+    assert anonymize_matrix(wide, scatters=("identity", "cov"), random_state=1).shape == (10, 30)
 
 
 @given(
@@ -46,7 +74,7 @@ def test_robust_coordinates_hide_the_outlier_that_principal_components_copy() ->
 def test_permuting_keeps_means_and_component_values(seed: int, pair: tuple[str, str]) -> None:
     x = _table(seed)
     coordinates = invariant_coordinates(x, scatters=pair)
-    released = masked_copy(x, coordinates, random_state=seed)
+    released = masked_copy(x, coordinates, mask="permute", random_state=seed)
     np.testing.assert_allclose(released.mean(axis=0), x.mean(axis=0), atol=1e-11)
     np.testing.assert_allclose(
         np.sort(coordinates.transform(released), axis=0),
@@ -125,7 +153,7 @@ def test_scale_of_a_scatter_and_order_of_the_pair_cancel() -> None:
 def test_one_column_is_said_to_come_out_verbatim() -> None:
     x = _table(3, p=1)
     with pytest.warns(VerbatimColumnWarning, match="Column\\(s\\) 0: each is one component"):
-        released = anonymize_matrix(x, random_state=1)
+        released = anonymize_matrix(x, mask="permute", random_state=1)
     np.testing.assert_allclose(np.sort(released[:, 0]), np.sort(x[:, 0]), rtol=1e-13)
 
 

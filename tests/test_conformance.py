@@ -109,7 +109,7 @@ def test_every_scatter_has_a_class_and_a_line() -> None:
 def test_unknown_names_list_the_known_and_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match=r"No scatter 'mcd_50'\. Did you mean 'mcd50'"):
         resolve("mcd_50")
-    with pytest.raises(UnknownNameError, match="Known: flip, permute, rotate"):
+    with pytest.raises(UnknownNameError, match="Known: flip, permute, redraw, rotate"):
         resolve_mask("shuffle the lot")
 
 

@@ -21,6 +21,7 @@ from icsa.masks import (
     flip,
     moments,
     permute,
+    redraw,
     resolve,
     rotate,
 )
@@ -209,6 +210,12 @@ def test_overlapping_target_gives_the_same() -> None:
 # --- decorrelate: blocks, conditions, constants --------------------------------------------------
 
 
+def test_decorrelate_leaves_the_masked_moments_where_no_others_are_given() -> None:
+    for seed in range(5):
+        masked = redraw(normal_scores(60, 4, seed, spread=6.0), key=seed)
+        assert_decorrelated(decorrelate(masked), masked)
+
+
 def test_decorrelate_in_place_from_moments() -> None:
     z = np.asfortranarray(normal_scores(40_000, 4, 1, spread=6))
     before, original = moments(z), z.copy()
@@ -307,7 +314,7 @@ def test_names_and_functions_resolve() -> None:
     assert [resolve(function) for function in (flip, permute, rotate)] == [flip, permute, rotate]
     with pytest.raises(UnknownNameError, match=r"No mask 'permut'. Did you mean 'permute'\?"):
         resolve("permut")
-    with pytest.raises(InputError, match=r"flip, permute, rotate\) or a function .* type int"):
+    with pytest.raises(InputError, match=r"flip, permute, redraw, rotate\) or a function .* type int"):
         resolve(3)  # type: ignore[arg-type]
 
 
