@@ -8,6 +8,10 @@ moved by about 30 robust standard deviations) and the same is done again. Column
 
 ORE    outlier replication error on the 5% most outlying rows, columns robustly scaled
 near   share of these rows that are nearer to the release than to any other original
+q99    99% quantile, released less original in robust standard deviations, mean over columns
+over   released cells beyond the original's smallest or largest, mean over columns; another sample
+       of as many people would have two
+reach  how far beyond they are at most, as a share of the range, mean over columns
 KS     largest difference between distribution functions, mean over columns
 bSE    error of the coefficients of regressions (`benchmarks.analyses`), in standard errors
 CI     overlap of the confidence intervals of these coefficients
@@ -44,7 +48,10 @@ from icsa.tables import Table, read_table
 from icsa.utility.models import fit_models
 
 CONTINUOUS = ("continuous", "integer", "zero-inflated", "date", "datetime", "duration", "time")
-HEADINGS = ("ORE", "near", "KS", "bSE", "CI", "ext", "of", "blow", "pORE", "pnear", "pblow")
+HEADINGS = (
+    *("ORE", "near", "KS", "q99", "bSE", "CI", "ext", "of", "over", "reach", "blow"),
+    *("pORE", "pnear", "pblow"),
+)
 
 
 PAGE = """\
@@ -169,6 +176,7 @@ def farthest(space: np.ndarray) -> np.ndarray:
 
 def margins(original: View, released: View) -> dict:
     distances, extremes, possible, blow = [], 0, 0, []
+    tails, beyond, reach = [], [], []
     for name, numbers in original.quantities.items():
         a, b = (np.sort(v[~np.isnan(v)]) for v in (numbers, released.quantities[name]))
         distances.append(ks_2samp(a, b, method="asymp").statistic)
@@ -177,7 +185,19 @@ def margins(original: View, released: View) -> dict:
             extremes += bool(alone_there and np.any(b == extreme))
         middle = np.median(a)
         blow.append(np.abs(b - middle).max() / np.abs(a - middle).max())
-    return {"KS": np.mean(distances), "ext": extremes, "of": possible, "blow": max(blow)}
+        spread = 1.4826 * np.median(np.abs(a - middle)) or a.std()
+        tails.append(np.mean(np.quantile(b, [0.99]) - np.quantile(a, [0.99])) / spread)
+        beyond.append(((b < a[0]) | (b > a[-1])).sum())
+        reach.append(max(a[0] - b[0], b[-1] - a[-1], 0.0) / (a[-1] - a[0]))
+    return {
+        "KS": np.mean(distances),
+        "q99": np.mean(tails),
+        "ext": extremes,
+        "of": possible,
+        "over": np.mean(beyond),
+        "reach": np.mean(reach),
+        "blow": max(blow),
+    }
 
 
 def analyses(original: pl.DataFrame, released: pl.DataFrame, formulas: tuple[str, ...]) -> dict:

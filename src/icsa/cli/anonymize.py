@@ -74,7 +74,7 @@ def anonymize(
     keep: Keep = None,
     method: Method = "icsa",
     scatters: Scatters = None,
-    mask: Mask = "permute",
+    mask: Mask = None,
     recipe: RecipeName = "mixed",
     raw_units: RawUnits = False,
     separator: Separator = None,

@@ -39,7 +39,12 @@ Scatters = Annotated[
     typer.Option("--scatters", metavar="A,B", help="A pair of scatters; see icsa scatters."),
 ]
 Mask = Annotated[
-    str, typer.Option("--mask", metavar="permute|flip|rotate", help="What hides people.")
+    str | None,
+    typer.Option(
+        "--mask",
+        metavar="redraw|permute|flip|rotate",
+        help="What hides people. Default: redraw; with --recipe paper permute.",
+    ),
 ]
 RecipeName = Annotated[
     str,

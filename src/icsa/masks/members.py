@@ -14,7 +14,7 @@ from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.randomness import as_key
 from icsa.shuffling import shuffle
 
-__all__ = ["MASKS", "drawn_permutation", "flip", "permute", "rotate"]
+__all__ = ["MASKS", "ROW_KEEPING", "drawn_permutation", "flip", "permute", "rotate"]
 
 
 def permute(z: Matrix, *, key: object, out: Matrix | None = None, threads: int = 1) -> Matrix:
@@ -124,4 +124,6 @@ def _norm(column: Vector) -> float:
     return math.sqrt(sum(float(np.square(column[rows]).sum()) for rows in row_blocks(column.size)))
 
 
+# Masks that leave every row in its place.
+ROW_KEEPING = frozenset({"flip", "rotate"})
 MASKS: dict[str, Mask] = {"flip": flip, "permute": permute, "redraw": redraw, "rotate": rotate}

@@ -14,6 +14,7 @@ from icsa.columns.base import Column
 from icsa.columns.identifier import Identifier
 from icsa.errors import InputError
 from icsa.inspection import guess_schema
+from icsa.masks import ROW_KEEPING
 from icsa.matrices import Vector
 from icsa.memory import give_back_memory
 from icsa.randomness import Key, as_key
@@ -43,7 +44,7 @@ def anonymize(
     recipe: str = "mixed",
     method: str = "icsa",
     scatters: Sequence[str] | None = None,
-    mask: str = "permute",
+    mask: str | None = None,
     raw_units: bool = False,
     random_state: object = None,
     return_key: bool = False,
@@ -70,8 +71,9 @@ def anonymize(
         Robust coordinates, or principal components.
     scatters : pair of str, optional
         For "icsa"; an MCD takes its weights from the continuous columns.
-    mask : str
-        "permute", "flip" or "rotate".
+    mask : str, optional
+        "redraw", "permute", "flip" or "rotate"; by default what the recipe says, which is "redraw"
+        but for "paper".
     raw_units : bool
         Whether spectral anonymization leaves the columns in their own units.
     random_state : None, int, bytes or Generator
@@ -260,8 +262,8 @@ def _cells_of(
             built[name] = cells
             letters[name] = source.missing_letters.get(name, _no_letters(cells))
     frame = pl.DataFrame(built)
-    if plan.mask != "permute" or names_with("keep", schema):
-        # The other masks leave rows in their places, and kept columns are in theirs.
+    if plan.mask in ROW_KEEPING or names_with("keep", schema):
+        # Kept columns are in their places too.
         order = permutation(n_rows, key.stream("rows"))
         frame = frame[order].with_columns(built[name] for name in names_with("replace", schema))
         letters = {name: found[order] for name, found in letters.items()}

@@ -21,7 +21,7 @@ class MethodOptions(TypedDict, total=False):
 
     method: str
     scatters: Sequence[str] | None
-    mask: str
+    mask: str | None
     raw_units: bool
 
 
@@ -34,22 +34,22 @@ class Method:
     name : "icsa" or "sa"
     scatters : pair of str
         Whose coordinates are masked.
-    mask : str
-        One of `icsa.masks.MASKS`.
+    mask : str, optional
+        One of `icsa.masks.MASKS`; None is what the recipe says.
     raw_units : bool
         Whether columns are left in their own units; by default they are standardised.
     """
 
     name: str
     scatters: tuple[str, str]
-    mask: str
+    mask: str | None
     raw_units: bool
 
 
 def method_of(
     method: str = "icsa",
     scatters: Sequence[str] | None = None,
-    mask: str = "permute",
+    mask: str | None = None,
     raw_units: bool = False,
 ) -> Method:
     """Return the method that options name; `icsa.release.anonymize` explains each.
@@ -59,7 +59,7 @@ def method_of(
     >>> method_of().scatters, method_of("sa").scatters
     (('mcd50', 'mcd75'), ('identity', 'cov'))
     """
-    if mask not in MASKS:
+    if mask is not None and mask not in MASKS:
         raise UnknownNameError("mask", mask, MASKS)
     if raw_units and method != "sa":
         raise InputError(

@@ -132,6 +132,7 @@ class Plan:
                 self.scores,
                 self.coordinates,
                 mask=self.mask,
+                decorrelate=False,
                 random_state=key.child("mask"),
                 out=self.scores if in_place and self._is_square else None,
             )
@@ -174,6 +175,7 @@ def make_plan(
 ) -> Plan:
     """Return the plan for prepared columns, whose numbers are used up; options of `method_of`."""
     method = method_of(**options)
+    mask = method.mask or recipe.mask
     columns, numbers, table = prepared.columns, prepared.numbers, prepared.spare
     threads = threads_for(table.frame.height * table.frame.width, None)
     derivation = Derivation()
@@ -203,7 +205,7 @@ def make_plan(
         recipe=recipe,
         method=method.name,
         scatters=method.scatters,
-        mask=method.mask,
+        mask=mask,
         columns=columns,
         extents=prepared.extents,
         derivation=derivation,
@@ -217,7 +219,7 @@ def make_plan(
             *prepared.notes,
             *broken,
             *found.notes,
-            *_notes(found.coordinates, encoding, recipe, method.mask, n_rows),
+            *_notes(found.coordinates, encoding, recipe, mask, n_rows),
         ),
     )
 
@@ -303,7 +305,7 @@ def _notes(
         notes.append(
             f"With --mask flip a row keeps all signs once in 2^{n_components} times: about "
             f"{n_rows / 2**n_components:.2g} of {n_rows} people come out nearly or exactly as they "
-            "are. Use --mask permute, or add columns."
+            "are. Use --mask redraw, or add columns."
         )
     if n_components <= _FEW_COORDINATES:
         notes.append(
@@ -330,7 +332,7 @@ def _verbatim_notes(
         how += ", but for the farthest"
     return [
         f"{', '.join(names)}: unrelated to every other column, so the values come out {how}, only "
-        "in another order. Use --mask rotate, or drop the column."
+        "in another order. Use --mask redraw, or drop the column."
     ]
 
 

@@ -33,6 +33,8 @@ class Recipe:
         Whether exact relations between columns are looked for and kept.
     split_zeros : bool
         Whether columns with many equal cells are coded in two parts.
+    mask : str
+        What hides each coordinate, one of `icsa.masks.MASKS`.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Recipe:
     keep_quantiles: bool = True
     find_relations: bool = True
     split_zeros: bool = True
+    mask: str = "redraw"
 
     def __post_init__(self) -> None:
         """Refuse choices that do not exist."""
@@ -70,6 +73,7 @@ RECIPES: Mapping[str, Recipe] = {
         keep_quantiles=False,
         find_relations=False,
         split_zeros=False,
+        mask="permute",
     ),
 }
 

@@ -59,8 +59,9 @@ WORDS: Mapping[str, Term] = {
     ),
     "mask": Term(
         "mask",
-        "What is done to each coordinate: permute (shuffle the values), flip (change signs), "
-        "rotate, or decorrelate (shuffle, then take chance correlations out).",
+        "What is done to each coordinate: redraw (draw new values from groups of people), permute "
+        "(shuffle the values), flip (change signs) or rotate; decorrelate then takes chance "
+        "correlations out.",
     ),
     "action": Term(
         "action",

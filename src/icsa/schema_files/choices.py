@@ -12,7 +12,7 @@ __all__ = ["CHOICES", "require_choices"]
 _SCALES = ("linear", "power", "quantile")
 _SWITCHES = ("keep_quantiles", "find_relations", "split_zeros")
 _MOST_ROUNDS = 100
-CHOICES = ("scale", "calibration_rounds", *_SWITCHES)
+CHOICES = ("scale", "calibration_rounds", *_SWITCHES, "mask")
 
 
 def require_choices(chosen: Mapping[str, Any]) -> None:
@@ -33,8 +33,17 @@ def require_choices(chosen: Mapping[str, Any]) -> None:
             raise UnknownNameError("scale", str(value), _SCALES)
         if choice == "calibration_rounds" and not _is_number_of_rounds(value):
             raise InputError(f"{choice} must be a whole number from 0 to {_MOST_ROUNDS}.")
+        if choice == "mask":
+            _require_mask(value)
         if choice in _SWITCHES and not isinstance(value, bool):
             raise InputError(f"{choice} must be true or false (True or False in Python).")
+
+
+def _require_mask(value: object) -> None:
+    from icsa.masks import MASKS  # kernels, which reading a schema does without
+
+    if value not in MASKS:
+        raise UnknownNameError("mask", str(value), MASKS)
 
 
 def _is_number_of_rounds(value: object) -> bool:
