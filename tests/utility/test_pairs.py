@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from icsa.correlations import pairwise_correlations
 from icsa.errors import InputError
 from icsa.measures import NotEstimable
 from icsa.utility.associations import (
@@ -13,7 +14,6 @@ from icsa.utility.associations import (
     correlation_ratios,
     cramers_v,
     midranks,
-    pairwise_correlations,
 )
 from icsa.utility.compared import ComparedColumn, category_column, numeric_column
 from icsa.utility.pairs import compare_pairs

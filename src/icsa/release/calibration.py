@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from icsa.correlations import deviations, pairwise_correlations
 from icsa.linalg import symmetrize
 from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.threads import in_threads, threads_for
@@ -148,27 +149,15 @@ def view_correlation(view: Matrix) -> Matrix:
     array([[1., 1.],
            [1., 1.]])
     """
-    there = ~np.isnan(view)
-    if there.all():
-        return _correlation(view)
-    present = there.astype(np.float64)
-    middle = np.nanmean(np.where(there.any(axis=0), view, 0.0), axis=0)
-    filled = np.where(there, view - middle, 0.0)
-    count = np.maximum(present.T @ present, 1.0)
-    sums, squares = filled.T @ present, (filled * filled).T @ present
-    variation = np.maximum(squares - sums**2 / count, 0.0)
-    cross = filled.T @ filled - sums * sums.T / count
-    scale = np.sqrt(variation * variation.T)
-    result = np.divide(cross, scale, out=np.full_like(cross, np.nan), where=scale > 1e-12 * count)
+    result = symmetrize(pairwise_correlations(view))
     np.fill_diagonal(result, 1.0)
-    return symmetrize(result)
+    return result
 
 
 def _moments(scores: Matrix) -> tuple[Vector, Vector]:
     """Return means and standard deviations, 1 where a column does not vary."""
-    centre, spread = scores.mean(axis=0), scores.std(axis=0)
-    spread[spread == 0.0] = 1.0
-    return centre, spread
+    spread = deviations(scores)
+    return scores.mean(axis=0), np.where(spread > 0.0, spread, 1.0)
 
 
 def _robust_moments(scores: Matrix) -> tuple[Vector, Vector]:
@@ -181,18 +170,7 @@ def _robust_moments(scores: Matrix) -> tuple[Vector, Vector]:
 
 
 def _held_correlation(scores: Matrix, centre: Vector, spread: Vector) -> Matrix:
-    return np.nan_to_num(_correlation(np.clip((scores - centre) / spread, -_LIMIT, _LIMIT)))
-
-
-def _correlation(x: Matrix) -> Matrix:
-    """Return the correlation matrix; a column that does not vary has none with others: NaN."""
-    centred = x - x.mean(axis=0)
-    cross = centred.T @ centred
-    scale = np.sqrt(np.diagonal(cross))
-    scale[scale == 0.0] = np.nan
-    result = symmetrize(cross / np.outer(scale, scale))
-    np.fill_diagonal(result, 1.0)
-    return result
+    return np.nan_to_num(view_correlation(np.clip((scores - centre) / spread, -_LIMIT, _LIMIT)))
 
 
 def _nearest_correlation(matrix: Matrix) -> Matrix:

@@ -8,12 +8,13 @@ column of a pair are left out of that pair; Spearman's ranks are those among all
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
+from icsa.correlations import CANCELLED, centred_columns, pairwise_correlations
 from icsa.matrices import Matrix, Vector
 from icsa.utility.compared import Codes
 
@@ -23,7 +24,6 @@ __all__ = [
     "correlation_ratios",
     "cramers_v",
     "midranks",
-    "pairwise_correlations",
 ]
 
 
@@ -92,35 +92,6 @@ def midranks(numbers: Matrix) -> Matrix:
     return ranks
 
 
-def pairwise_correlations(numbers: Matrix) -> Matrix:
-    """Return Pearson's correlation of all pairs, over the rows where neither cell is missing.
-
-    Examples
-    --------
-    Without the last row, y = 2x:
-
-    >>> pairwise_correlations(np.array([[1.0, 2.0], [2.0, 4.0], [9.0, np.nan]]))[0, 1].round(12)
-    np.float64(1.0)
-    """
-    present = ~np.isnan(numbers)
-    scaled = _standardized(numbers, present)
-    products = scaled.T @ scaled
-    if present.all():
-        count = np.full_like(products, numbers.shape[0])
-        squares = np.repeat(np.diag(products)[:, None], numbers.shape[1], axis=1)
-        sums = np.zeros_like(products)  # the columns are centred
-    else:
-        mask = present.astype(np.float64)
-        count, sums, squares = mask.T @ mask, scaled.T @ mask, (scaled**2).T @ mask
-    with np.errstate(invalid="ignore", divide="ignore"):
-        # sums[j, k] is the sum of column j over the rows where column k is there
-        covariances = products - sums * sums.T / count
-        variances = squares - sums**2 / count
-        variances[variances <= 1e-12 * squares] = np.nan
-        correlations: Matrix = covariances / np.sqrt(variances * variances.T)
-    return np.clip(correlations, -1.0, 1.0)
-
-
 def cramers_v(table: Matrix) -> float:
     """Return Cramer's V of a table of counts, corrected for bias (Bergsma 2013); NaN if undefined.
 
@@ -171,9 +142,8 @@ def correlation_ratios(numbers: Matrix, codes: Codes, n_levels: tuple[int, ...])
     >>> correlation_ratios(numbers, np.array([[0], [0], [1], [1]]), (2,)).round(3)
     array([[0.955]])
     """
-    present = ~np.isnan(numbers)
-    scaled = _standardized(numbers, present)
-    cells = np.hstack([scaled, scaled**2, present.astype(np.float64)])
+    centred = centred_columns(numbers)
+    cells = np.hstack([centred, centred**2, ~np.isnan(numbers)])
     k = numbers.shape[1]
     ratios = np.full((codes.shape[1], k), np.nan)
     for j, levels in enumerate(n_levels):
@@ -181,12 +151,19 @@ def correlation_ratios(numbers: Matrix, codes: Codes, n_levels: tuple[int, ...])
         shape = (levels, numbers.shape[0])
         one_hot = sparse.csr_array((np.ones(known.size), (codes[known, j], known)), shape=shape)
         totals = one_hot @ cells
-        ratios[j] = _ratios(totals[:, :k], totals[:, k : 2 * k], totals[:, 2 * k :])
+        ratios[j], lost = _ratios(totals[:, :k], totals[:, k : 2 * k], totals[:, 2 * k :])
+        if lost.any() and known.size < numbers.shape[0]:
+            # Where the category is known the numbers hardly vary: centred among these rows alone.
+            among = np.ix_(known, np.flatnonzero(lost))
+            ratios[j, lost] = correlation_ratios(numbers[among], codes[known, j : j + 1], (levels,))
     return ratios
 
 
-def _ratios(sums: Matrix, squares: Matrix, counts: Matrix) -> Vector:
-    """Return the corrected ratios from sums, sums of squares and counts, shape (n_levels, k)."""
+def _ratios(sums: Matrix, squares: Matrix, counts: Matrix) -> tuple[Vector, npt.NDArray[np.bool_]]:
+    """Return the corrected ratios from sums, sums of squares and counts, shape (n_levels, k).
+
+    And which of them rounding has spoilt: too little is left of the squares.
+    """
     n, total = counts.sum(axis=0), sums.sum(axis=0)
     levels = np.count_nonzero(counts, axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -194,9 +171,10 @@ def _ratios(sums: Matrix, squares: Matrix, counts: Matrix) -> Vector:
         within = spread - (
             np.where(counts > 0, sums**2 / np.maximum(counts, 1.0), 0.0).sum(axis=0) - total**2 / n
         )
-        defined = (levels >= 2) & (n > levels) & (spread > 1e-12 * squares.sum(axis=0))
+        lost = ~(spread > CANCELLED * squares.sum(axis=0))
+        defined = (levels >= 2) & (n > levels) & ~lost
         squared = 1.0 - np.clip(within / spread, 0.0, 1.0) * (n - 1) / (n - levels)
-        return np.where(defined, np.sqrt(np.maximum(squared, 0.0)), np.nan)
+        return np.where(defined, np.sqrt(np.maximum(squared, 0.0)), np.nan), lost
 
 
 def _all_cramers_v(codes: Codes, n_levels: tuple[int, ...]) -> Matrix:
@@ -215,17 +193,3 @@ def _all_cramers_v(codes: Codes, n_levels: tuple[int, ...]) -> Matrix:
             values[i, j] = values[j, i] = cramers_v(table)
         values[i, i] = 1.0
     return values
-
-
-def _standardized(numbers: Matrix, present: Matrix) -> Matrix:
-    """Return columns of mean 0 and standard deviation 1, and 0 where cells are missing."""
-    with warnings.catch_warnings(), np.errstate(invalid="ignore", over="ignore"):
-        warnings.simplefilter("ignore", RuntimeWarning)  # columns without a single cell
-        largest = np.nanmax(np.abs(numbers), axis=0, initial=0.0)
-        # first by the largest, so that squares stay within the range of floats
-        scaled = numbers / np.where(largest > 0.0, largest, 1.0)
-        scaled = scaled - np.nanmean(scaled, axis=0)
-        deviation = np.sqrt(np.nanmean(scaled**2, axis=0))
-    constant = ~(deviation > 1e-13)
-    scaled = scaled / np.where(constant, 1.0, deviation)
-    return np.where(present & ~constant, scaled, 0.0)

@@ -1,0 +1,123 @@
+"""Which columns vary, how much, and how they go together: the same answers on every processor.
+
+Each processor's kernels add sums in an order of their own, and the last digits differ. A difference
+of two sums that should be 0 is then some rounding error, and a test of it against 0, or against any
+fixed limit, comes out one way here and the other way there. So whether a column varies is told by
+its lowest and its highest cell, which no sum has touched, and where a difference of sums has lost
+its digits the pair is computed again from its own rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from icsa.matrices import Matrix, Vector
+
+__all__ = ["CANCELLED", "centred_columns", "deviations", "pairwise_correlations", "varies"]
+
+# Cells that differ by no more than this share of the largest are one number that was computed in
+# two ways: four units in the last place.
+_SAME = 4.0 * np.finfo(np.float64).eps
+# A difference of sums with no more than this share of them left has lost four of its sixteen
+# digits, besides those that the sums of many rows had lost: it is computed again from its rows.
+CANCELLED = 1e-4
+
+
+def varies(x: Matrix | Vector) -> npt.NDArray[np.bool_]:
+    """Return which columns vary by more than the rounding of their cells; NaN does not count.
+
+    Examples
+    --------
+    >>> varies(np.array([[0.3, 1e9], [0.1 + 0.2, 1e9 + 1], [np.nan, 1e9]]))
+    array([False,  True])
+    """
+    lowest, highest = _ends(x)
+    with np.errstate(over="ignore"):
+        found = highest - lowest > _SAME * np.maximum(np.abs(lowest), np.abs(highest))
+    return np.asarray(found)
+
+
+def deviations(x: Matrix | Vector) -> Vector:
+    """Return the standard deviation of every column (divisor n), exactly 0 where it does not vary.
+
+    The mean of a hundred times .1 is not .1, so that plain deviations from it are not 0.
+
+    Examples
+    --------
+    >>> deviations(np.column_stack([np.full(100, 0.1), np.arange(100) % 2]))
+    array([0. , 0.5])
+    """
+    return np.where(varies(x), np.std(x, axis=0), 0.0)
+
+
+def pairwise_correlations(x: Matrix) -> Matrix:
+    """Return Pearson's correlation of all pairs, over the rows where neither cell is missing.
+
+    NaN where there are no such rows, or one of the two columns does not vary among them; a column
+    that does not vary has none with itself either.
+
+    Examples
+    --------
+    Without the last row, y = 2x:
+
+    >>> pairwise_correlations(np.array([[1.0, 2.0], [2.0, 4.0], [9.0, np.nan]]))[0, 1].round(12)
+    np.float64(1.0)
+    """
+    present = ~np.isnan(x)
+    varying, centred = varies(x), centred_columns(x)
+    defined = np.logical_and.outer(varying, varying)
+    products = centred.T @ centred
+    if present.all():
+        lengths = np.sqrt(np.where(varying, np.diagonal(products), 1.0))
+        return np.where(defined, np.clip(products / np.outer(lengths, lengths), -1, 1), np.nan)
+    mask = present.astype(np.float64)
+    # sums[j, k] is the sum of column j over the rows where column k is there
+    count, sums, squares = mask.T @ mask, centred.T @ mask, np.square(centred).T @ mask
+    shared = np.maximum(count, 1.0)
+    covariances, variances = products - sums * sums.T / shared, squares - sums**2 / shared
+    kept = variances > CANCELLED * squares
+    kept &= kept.T
+    found = np.full_like(covariances, np.nan)
+    np.divide(covariances, np.sqrt(np.abs(variances * variances.T)), out=found, where=kept)
+    for j, k in np.argwhere(np.triu(defined & (count > 0.0) & ~kept)):
+        both = present[:, j] & present[:, k]
+        found[j, k] = found[k, j] = _correlation(x[both, j], x[both, k])
+    return np.clip(found, -1.0, 1.0)
+
+
+def centred_columns(x: Matrix) -> Matrix:
+    """Return columns with mean 0, in half their ranges; 0 where they do not vary or are missing.
+
+    Counted from the middle first, so that columns far from 0 lose no digits; in half ranges, so
+    that squares stay within the range of floats.
+
+    Examples
+    --------
+    >>> centred_columns(np.array([[1.0, 0.1], [2.0, 0.1], [3.0, 0.1], [np.nan, 0.1]])).T
+    array([[-1.,  0.,  1.,  0.],
+           [ 0.,  0.,  0.,  0.]])
+    """
+    varying, missing = varies(x), np.isnan(x)
+    lowest, highest = np.where(varying, _ends(x), [[-1.0], [1.0]])
+    centred: Matrix = np.subtract(x, 0.5 * lowest + 0.5 * highest, order="F")
+    centred /= 0.5 * highest - 0.5 * lowest
+    centred[missing] = 0.0
+    centred[:, ~varying] = 0.0
+    centred -= centred.sum(axis=0) / np.maximum((~missing).sum(axis=0), 1)
+    centred[missing] = 0.0
+    return centred
+
+
+def _correlation(x: Vector, y: Vector) -> float:
+    if not (varies(x) and varies(y)):
+        return np.nan
+    return float(pairwise_correlations(np.column_stack([x, y]))[0, 1])
+
+
+def _ends(x: Matrix | Vector) -> tuple[Vector, Vector]:
+    """Return the lowest and the highest cell of every column; inf and -inf where there is none."""
+    return (
+        np.asarray(np.fmin.reduce(x, axis=0, initial=np.inf)),
+        np.asarray(np.fmax.reduce(x, axis=0, initial=-np.inf)),
+    )
