@@ -13,6 +13,7 @@ from icsa.masks import decorrelate as take_out_correlations
 from icsa.masks import resolve as resolve_mask
 from icsa.matrices import Matrix, as_matrix, column_names
 from icsa.randomness import as_key
+from icsa.rounding import require_known_rounding, rounding_of, warn_of_digits
 from icsa.threads import threads_for
 
 __all__ = ["anonymize_matrix", "flip_keeps_rows", "masked_copy"]
@@ -27,6 +28,7 @@ def anonymize_matrix(
     scatters: Sequence[object] = ("mcd50", "mcd75"),
     mask: object = "redraw",
     decorrelate: bool | Literal["auto"] = "auto",
+    round: str | None = "lattice",  # noqa: A002
     random_state: object = None,
     threads: int | None = None,
 ) -> Matrix:
@@ -48,6 +50,12 @@ def anonymize_matrix(
     decorrelate : bool or "auto"
         Whether to take out the chance correlations that the mask leaves between components. "auto"
         does so after "redraw", where there are more rows than components + 1.
+    round : "lattice" or None
+        "lattice" rounds each column as it is rounded in `x`: whole numbers stay whole, tenths
+        tenths, and standardised whole numbers on their grid. A column that others give exactly, as
+        a total, is computed from the rounded others; where that would leave its lattice, a warning
+        says that the relation is rounded. Columns of real numbers stay as they are. None leaves
+        all digits; with a rounded `x` these can give back its rows, so that there is a warning.
     random_state : None, int, bytes or Generator
         None draws a fresh secret key, which is not kept: nobody can undo the release. 32 bytes are
         a key of yours, fit for a release if random, used once and kept secret. An int or a
@@ -73,12 +81,16 @@ def anonymize_matrix(
     >>> bool(np.abs(released.mean(axis=0) - x.mean(axis=0)).max() < 0.1)
     True
     """
+    require_known_rounding(round)
     coordinates = invariant_coordinates(x, scatters=scatters)
+    if round is None:
+        warn_of_digits(x, as_matrix(x, check_finite=False))
     return masked_copy(
         x,
         coordinates,
         mask=mask,
         decorrelate=decorrelate,
+        round=round,
         random_state=random_state,
         threads=threads,
     )
@@ -90,6 +102,7 @@ def masked_copy(
     *,
     mask: object = "redraw",
     decorrelate: bool | Literal["auto"] = "auto",
+    round: str | None = None,  # noqa: A002
     random_state: object = None,
     threads: int | None = None,
     out: Matrix | None = None,
@@ -106,6 +119,9 @@ def masked_copy(
         The map, usually fitted to `x`.
     mask, decorrelate, random_state, threads
         As in `anonymize_matrix`.
+    round : "lattice" or None
+        As in `anonymize_matrix`, but None by default and without a warning: what is masked may be
+        scores, or the tables of a study. Whoever hands out the result wants "lattice".
     out : ndarray of shape (n_rows, n_columns), optional
         Where to write, in Fortran order. Only for as many components as columns. It may be `x`
         itself if that is in Fortran order and has two columns or more.
@@ -121,11 +137,12 @@ def masked_copy(
     >>> masked_copy(x, invariant_coordinates(x, scatters=("cov", "cov4")), random_state=1).shape
     (100, 4)
     """
+    require_known_rounding(round)
     masking = resolve_mask(mask)  # type: ignore[arg-type]
     square = coordinates.mixing.shape[0] == coordinates.mixing.shape[1]
     if out is not None and not square:
         raise InputError("out needs as many components as columns: leave constant columns away.")
-    matrix = as_matrix(x, check_finite=False)
+    matrix = as_matrix(x, check_finite=round is not None)
     if matrix.shape[0] < 2:
         raise InputError(
             f"One row alone cannot be anonymized: n_samples = {matrix.shape[0]}, a minimum of 2 is "
@@ -133,6 +150,7 @@ def masked_copy(
         )
     _warn_of_verbatim_values(x, matrix.shape[0], coordinates, masking)
     threads = threads_for(matrix.size, threads)
+    rounding = None if round is None else rounding_of(matrix)
     try:
         scores = coordinates.transform(matrix, out=out, threads=threads)
     except InputError:
@@ -144,9 +162,13 @@ def masked_copy(
     scores = masking(scores, key=as_key(random_state), out=scores, threads=threads)
     if decorrelate:
         scores = take_out_correlations(scores, restored, out=scores)
-    return coordinates.inverse_transform(
+    released = coordinates.inverse_transform(
         scores, out=scores if square else None, threads=threads, check_finite=False
     )
+    if rounding is not None:
+        rounding.apply_in_place(released, threads)
+        rounding.warn_of_broken_relations(x)
+    return released
 
 
 def _warn_of_verbatim_values(

@@ -8,6 +8,8 @@
     │   ├── NotNumericError (TypeError)    a column holds something else than numbers
     │   └── UnknownNameError               no scatter, mask, ... of that name
     └── ConvergenceError (RuntimeError)    an iteration did not reach its fixed point
+    DigitsWarning (UserWarning)            a rounded table is released with all digits
+    RoundedRelationWarning (UserWarning)   an exact relation holds only up to rounding
     VerbatimColumnWarning (UserWarning)    values will be released as they are
 
 A message says what is wrong, where, the limit and the remedy. It never holds a cell value.
@@ -21,10 +23,12 @@ from functools import partial
 
 __all__ = [
     "ConvergenceError",
+    "DigitsWarning",
     "ExactFitError",
     "ICSAError",
     "InputError",
     "NotNumericError",
+    "RoundedRelationWarning",
     "UnknownNameError",
     "VerbatimColumnWarning",
 ]
@@ -119,6 +123,14 @@ class UnknownNameError(InputError):
 
 class ConvergenceError(ICSAError, RuntimeError):
     """An iteration did not reach its fixed point within its limit."""
+
+
+class DigitsWarning(UserWarning):
+    """The table is rounded and its release is not, so that digits may give back its rows."""
+
+
+class RoundedRelationWarning(UserWarning):
+    """An exact relation between columns holds in the release only up to rounding."""
 
 
 class VerbatimColumnWarning(UserWarning):

@@ -22,6 +22,7 @@ from icsa.errors import InputError
 from icsa.ics import InvariantCoordinates, invariant_coordinates
 from icsa.matrices import Matrix, as_matrix, column_names
 from icsa.randomness import as_key
+from icsa.rounding import require_known_rounding, warn_of_digits
 
 __all__ = ["ICS", "ICSAnonymizer", "SpectralAnonymizer"]
 
@@ -91,6 +92,7 @@ class _Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     mask: object
     decorrelate: bool | Literal["auto"]
+    round: str | None
 
     @property
     def random_state(self) -> object:
@@ -120,12 +122,16 @@ class _Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         index 0, 1, ..., by ``set_output`` too: an old one may name people.
         """
         check_is_fitted(self)
-        _checked_matrix(self, X, reset=False)
+        require_known_rounding(self.round)
+        matrix = _checked_matrix(self, X, reset=False)
+        if self.round is None:
+            warn_of_digits(X, matrix)
         released = masked_copy(
             X,
             self.coordinates_,
             mask=self.mask,
             decorrelate=self.decorrelate,
+            round=self.round,
             random_state=self.random_state,
         )
         kind = _asked_output(self)
@@ -155,6 +161,9 @@ class ICSAnonymizer(_Anonymizer):
     decorrelate : bool or "auto"
         Whether to take out the chance correlations that the mask leaves between components; "auto"
         does so after "redraw".
+    round : "lattice" or None
+        Whether each column is released as it is rounded in the table given to ``transform``, or
+        with all digits; see `icsa.anonymize_matrix`.
     random_state : None, int, bytes or Generator
         None: a fresh secret key for every release, kept nowhere. An int or a Generator makes
         releases reproducible, for studies and tests, not for a release. 32 bytes are a key.
@@ -178,11 +187,13 @@ class ICSAnonymizer(_Anonymizer):
         scatters: Sequence[object] = ("mcd50", "mcd75"),
         mask: object = "redraw",
         decorrelate: bool | Literal["auto"] = "auto",
+        round: str | None = "lattice",  # noqa: A002
         random_state: object = None,
     ) -> None:
         self.scatters = scatters
         self.mask = mask
         self.decorrelate = decorrelate
+        self.round = round
         self.random_state = random_state
 
     def _pair(self) -> Sequence[object]:
@@ -200,7 +211,7 @@ class SpectralAnonymizer(_Anonymizer):
     standardize : bool
         Whether to divide columns by their standard deviations first; without it the result depends
         on the columns' units.
-    mask, decorrelate, random_state
+    mask, decorrelate, round, random_state
         As in `ICSAnonymizer`.
 
     Attributes
@@ -222,11 +233,13 @@ class SpectralAnonymizer(_Anonymizer):
         standardize: bool = False,
         mask: object = "redraw",
         decorrelate: bool | Literal["auto"] = "auto",
+        round: str | None = "lattice",  # noqa: A002
         random_state: object = None,
     ) -> None:
         self.standardize = standardize
         self.mask = mask
         self.decorrelate = decorrelate
+        self.round = round
         self.random_state = random_state
 
     def _pair(self) -> Sequence[object]:

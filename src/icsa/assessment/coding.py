@@ -11,8 +11,8 @@ import numpy.typing as npt
 import polars as pl
 
 from icsa.assessment.cells import Reading, as_numbers, as_text, numbers_of, reading_of
-from icsa.columns.lattice import find_lattice
 from icsa.columns.reading import without_codes
+from icsa.lattice import find_lattice
 from icsa.matrices import Vector
 from icsa.privacy.features import lattice_step
 from icsa.schema import ColumnSpec, Kind

@@ -6,9 +6,9 @@ import math
 
 import polars as pl
 
-from icsa.columns.lattice import Lattice
 from icsa.columns.storage import Storage
 from icsa.errors import InputError
+from icsa.lattice import Lattice
 from icsa.matrices import Vector
 from icsa.schema import ColumnSpec
 

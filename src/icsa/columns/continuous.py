@@ -14,12 +14,12 @@ from icsa.columns.base import Column
 from icsa.columns.bounds import released_bounds
 from icsa.columns.constant import Constant
 from icsa.columns.fitted import FittedColumn
-from icsa.columns.lattice import Lattice, lattice_of
 from icsa.columns.quantile_keeping import KeptQuantiles
 from icsa.columns.reading import checked_numbers, reject
 from icsa.columns.storage import NUMERIC, Storage
 from icsa.columns.transforms import LinearScale, Scale, Transform, fit_linear, fit_scale
 from icsa.errors import InputError
+from icsa.lattice import Lattice, lattice_of
 from icsa.matrices import Matrix, Vector
 from icsa.schema import ColumnSpec
 

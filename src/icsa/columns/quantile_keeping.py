@@ -18,8 +18,8 @@ from typing import Self
 
 import numpy as np
 
-from icsa.columns.lattice import Lattice
 from icsa.columns.transforms import Transform
+from icsa.lattice import Lattice
 from icsa.matrices import Vector
 
 __all__ = ["KeptQuantiles"]

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from icsa.columns.lattice import Lattice, find_lattice
 from icsa.errors import InputError, NotNumericError
+from icsa.lattice import Lattice, find_lattice
 from icsa.matrices import Vector
 from icsa.schema import ColumnSpec
 

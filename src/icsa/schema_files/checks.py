@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from icsa.columns.lattice import lattice_of
 from icsa.columns.levels import find_levels
 from icsa.columns.ordinal import Ordinal
 from icsa.columns.reading import reject, without_codes
 from icsa.columns.registry import storage_of
 from icsa.errors import InputError
+from icsa.lattice import lattice_of
 from icsa.rules import parse_rule, require_rules
 from icsa.schema import (
     ACTIONS,

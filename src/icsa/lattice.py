@@ -12,7 +12,7 @@ import numpy.typing as npt
 from icsa.errors import InputError
 from icsa.matrices import Vector, row_blocks
 
-__all__ = ["Lattice", "find_lattice", "lattice_of"]
+__all__ = ["Lattice", "find_lattice", "lattice_of", "spread_positions"]
 
 _DIGITS = 12
 # A few cells may be off the grid, as one weight in grams among hundreds in kilograms.
@@ -77,8 +77,8 @@ class Lattice:
             return (positions * step + offset) / denominator
 
 
-def find_lattice(ordered: Vector, *, precision: float = 2.0**-53) -> Lattice | None:
-    """Return the coarsest believable lattice of sorted numbers, None where there is none.
+def find_lattice(numbers: Vector, *, precision: float = 2.0**-53) -> Lattice | None:
+    """Return the coarsest believable decimal lattice of numbers, None where there is none.
 
     Steps finer than one divide a power of ten (.5, .25, .125, .2, .01 ...) and hold for at least
     99.5% of the numbers; whole and coarser steps, and lattices that do not contain zero, hold for
@@ -87,8 +87,8 @@ def find_lattice(ordered: Vector, *, precision: float = 2.0**-53) -> Lattice | N
 
     Parameters
     ----------
-    ordered : Vector
-        Sorted, finite.
+    numbers : Vector
+        Finite, in any order.
     precision : float
         Relative rounding error of the column's type.
 
@@ -100,13 +100,13 @@ def find_lattice(ordered: Vector, *, precision: float = 2.0**-53) -> Lattice | N
     True
     """
     # Zero is on every grid, so that it tells nothing.
-    telling = ordered != 0.0
-    digits, telling_on_grid = _fewest_digits(ordered[telling], precision)
+    telling = numbers != 0.0
+    digits, telling_on_grid = _fewest_digits(numbers[telling], precision)
     if digits is None:
         return None
-    on_grid = np.ones(ordered.size, dtype=bool)
+    on_grid = np.ones(numbers.size, dtype=bool)
     on_grid[telling] = telling_on_grid
-    units = np.rint(ordered[on_grid] * 10.0**digits).astype(np.int64)
+    units = np.rint(numbers[on_grid] * 10.0**digits).astype(np.int64)
     distinct = int(np.unique(_evenly(units[units != 0])).size)
     base = 10**digits
     divisor = _largest_divisor(units, base, distinct)
@@ -134,23 +134,39 @@ def lattice_of(step: float, name: str = "") -> Lattice:
     return Lattice(Fraction(repr(float(step))))
 
 
-def _evenly(ordered: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
-    """Return about `_SAMPLE` values at evenly spaced ranks, the first and last among them."""
-    if ordered.size <= _SAMPLE:
-        return ordered
-    return ordered[np.linspace(0, ordered.size - 1, _SAMPLE).astype(np.intp)]
+def spread_positions(size: int) -> npt.NDArray[np.intp]:
+    """Return about 4,096 positions of `size`, one in each of as many equal parts, ends included.
+
+    The place within a part is irregular but always the same, so that no pattern in the order of
+    cells can hide from it.
+
+    Examples
+    --------
+    >>> spread_positions(3)
+    array([0, 1, 2])
+    """
+    if size <= _SAMPLE:
+        return np.arange(size)
+    places = (np.arange(_SAMPLE) + np.random.default_rng(0).random(_SAMPLE)) * (size / _SAMPLE)
+    places[0], places[-1] = 0, size - 1
+    return np.minimum(places.astype(np.intp), size - 1)
 
 
-def _fewest_digits(ordered: Vector, precision: float) -> tuple[int | None, npt.NDArray[np.bool_]]:
+def _evenly(cells: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+    """Return about `_SAMPLE` of the cells from all over the column."""
+    return cells if cells.size <= _SAMPLE else cells[spread_positions(cells.size)]
+
+
+def _fewest_digits(numbers: Vector, precision: float) -> tuple[int | None, npt.NDArray[np.bool_]]:
     """Return the number of decimals that nearly all numbers have at most, and which have."""
-    sample = np.asarray(_evenly(ordered), dtype=np.float64)
+    sample = np.asarray(_evenly(numbers), dtype=np.float64)
     for digits in range(_DIGITS + 1):
         if _on_grid(sample, digits, precision).mean() < _SHARE - 0.005:
             continue
-        found = _on_grid(ordered, digits, precision)
+        found = _on_grid(numbers, digits, precision)
         if found.mean() >= _SHARE:
             return digits, found
-    return None, np.zeros(ordered.size, dtype=bool)
+    return None, np.zeros(numbers.size, dtype=bool)
 
 
 def _on_grid(numbers: Vector, digits: int, precision: float) -> npt.NDArray[np.bool_]:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from icsa.columns.lattice import Lattice, find_lattice, lattice_of
 from icsa.errors import InputError
+from icsa.lattice import Lattice, find_lattice, lattice_of, spread_positions
 
 STEPS = [
     *("10", "7", "5", "1", "1/2", "1/4", "1/5", "1/8", "1/16"),
@@ -107,3 +107,22 @@ def test_cells_that_no_lattice_can_be_told_for_do_not_make_one() -> None:
     assert find_lattice(np.array([0.5, 1.0, 225180.7050781251])) is None
     mostly_zero = np.concatenate([np.zeros(9990), np.linspace(0.1, 7, 10) * np.pi])
     assert find_lattice(mostly_zero) is None
+
+
+def test_the_order_of_cells_does_not_matter_and_no_pattern_hides() -> None:
+    n = 4096 * 250
+    cells = np.arange(n) % 1000 / 4.0
+    # Off the grid in .4% of the cells, at every place that an even stride would look at.
+    cells[::250] = np.sqrt(2.0)
+    shuffled = np.random.default_rng(0).permutation(cells)
+    assert find_lattice(cells) == find_lattice(shuffled) == find_lattice(np.sort(cells))
+    assert find_lattice(cells) == lattice_of(0.25)
+
+
+@pytest.mark.parametrize("size", [1, 4096, 4097, 5000, 10**6])
+def test_positions_are_spread_over_all_cells(size: int) -> None:
+    places = spread_positions(size)
+    assert places.size == min(size, 4096)
+    assert (places[0], places[-1]) == (0, size - 1)
+    assert np.all(np.diff(places) >= 0)
+    assert np.diff(places).max(initial=0) <= 2 * max(size / 4096, 1.0) + 1
