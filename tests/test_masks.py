@@ -314,7 +314,9 @@ def test_names_and_functions_resolve() -> None:
     assert [resolve(function) for function in (flip, permute, rotate)] == [flip, permute, rotate]
     with pytest.raises(UnknownNameError, match=r"No mask 'permut'. Did you mean 'permute'\?"):
         resolve("permut")
-    with pytest.raises(InputError, match=r"flip, permute, redraw, rotate\) or a function .* type int"):
+    with pytest.raises(
+        InputError, match=r"flip, permute, redraw, rotate\) or a function .* type int"
+    ):
         resolve(3)  # type: ignore[arg-type]
 
 

@@ -39,10 +39,15 @@ def schema_of(frame: pl.DataFrame, *rules: str) -> Schema:
 
 
 def test_a_relation_holds_after_rules_moved_its_terms(frame: pl.DataFrame) -> None:
-    rules = ("a <= 11", "b <= 11")
-    release = anonymize(frame, schema=schema_of(frame, *rules), method="sa", random_state=1)
-    assert sum(release.moved_cells.values()) > 0
-    assert (release.table["total"] == release.table["a"] + release.table["b"]).all()
+    # Without kept quantiles every release has some cells beyond the largest of the original.
+    rules = (f"a <= {frame['a'].max()}", f"b <= {frame['b'].max()}")
+    schema = replace(schema_of(frame, *rules), recipe={"keep_quantiles": False})
+    moved = 0
+    for seed in range(8):
+        release = anonymize(frame, schema=schema, method="sa", random_state=seed)
+        moved += sum(release.moved_cells.values())
+        assert (release.table["total"] == release.table["a"] + release.table["b"]).all()
+    assert moved > 0
 
 
 @pytest.mark.parametrize(
@@ -439,7 +444,7 @@ def test_counts_that_a_rule_moved_are_not_said_to_be_kept() -> None:
     schema = declared(schema_of(frame, "dose <= limit"), dose={"kind": "ordinal"})
     release = anonymize(frame, schema=schema, method="sa", random_state=1)
     by_name = {column.name: column for column in release.columns}
-    counts = [table["dose"].value_counts(sort=True) for table in (frame, release.table)]
+    counts = [table["dose"].value_counts().sort("dose") for table in (frame, release.table)]
     assert ("counts kept" in by_name["dose"].how) == counts[0].equals(counts[1])
     moved = frame.with_columns(
         pl.when(pl.col("age") < 50).then(5.0).otherwise("dose").alias("dose")

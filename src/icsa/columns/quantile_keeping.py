@@ -1,13 +1,12 @@
 """Quantiles of a measurement that a release keeps, so that its margin is that of the original.
 
-A masked score is a sum of permuted components: its distribution is nearer to a normal one than the
+A masked score is a sum of masked components: its distribution is nearer to a normal one than the
 original's was. Masked scores are therefore moved between knots, from their own quantiles to those
 of the original's scores. Every knot has at least ten people on each side and between it and the
-next one, so that none tells of a single person. Beyond the outermost a tail is shifted, and drawn
-in where its median is farther out than the original's: what people who stand out leave in other
-columns would otherwise go on as a tail that the column does not have. For the same reason cells
-that are farther out than any of the original, and than ten times the median of its tail, are drawn
-in to at most twice as far. Where a bound comes, the tail is squeezed into the room before it,
+next one, so that none tells of a single person. Beyond the outermost a tail is built from its
+ranks: as long on average as the original's and shaped like it, but every gap counts at most five
+times what those farther in let expect, so that a lone person far out does not make it longer. Where
+a bound comes, or a last value that ten people share, the tail is squeezed into the room before it,
 instead of being piled up there.
 """
 
@@ -28,10 +27,12 @@ __all__ = ["KeptQuantiles"]
 _PEOPLE = 10
 # Steps between levels that are equally far apart, and levels outside of them, if rows allow.
 _STEPS = 20
-_OUTER_LEVELS = (0.01, 0.025)
-# Medians of a tail that its cells may be beyond the outermost knot, whatever the original's are.
-_USUAL_REACH = 10.0
-# Masked scores whose quantiles are taken, at most.
+_OUTER_LEVELS = (0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025)
+# Spacings that are looked at, in tails: those beyond the first tell what to expect of it.
+_LOOKED_AT = 5
+# Shape of a tail that ends as abruptly as a uniform one.
+_ABRUPT = -1.0
+# Masked scores whose quantiles are taken, at most: ten people beyond the outermost level.
 _ENOUGH_SCORES = 40_000
 
 
@@ -41,26 +42,32 @@ class Tail:
 
     Attributes
     ----------
-    median : float
-        Of the original's cells.
-    reach : float
-        Lengths beyond this are drawn in, to at most twice as much.
+    mean : float
+        Of all lengths.
+    shape : float
+        Of a generalised Pareto law: 0 is exponential, less ends sooner.
     room : float
         Up to the bound; infinite where there is none.
+
+    Examples
+    --------
+    >>> Tail(mean=1.0, shape=0.0, room=np.inf).lengths(3).round(2)  # -log of 1/6, 3/6, 5/6
+    array([1.79, 0.69, 0.18])
     """
 
-    median: float
-    reach: float
+    mean: float
+    shape: float
     room: float
 
-    def drawn_in(self, lengths: Vector, median: float) -> Vector:
-        """Return the lengths of a masked tail with this median as lengths of this one."""
-        if 0.0 < self.median < median:
-            lengths = lengths * (self.median / median)
-        if self.reach > 0.0:
-            beyond = np.maximum(lengths - self.reach, 0.0)
-            lengths = np.minimum(lengths, self.reach) + _squeezed(beyond, self.reach)
-        return _squeezed(lengths, self.room) if self.room > 0.0 else lengths
+    def lengths(self, count: int) -> Vector:
+        """Return so many lengths, the longest first: quantiles of the law, squeezed."""
+        exponential = -np.log((np.arange(count) + 0.5) / count)
+        if self.shape != 0.0:
+            exponential = np.expm1(self.shape * exponential) / self.shape
+        found = self.mean * (1.0 - self.shape) * exponential
+        if np.isinf(self.room) or self.room <= 0.0:
+            return found
+        return np.asarray(-self.room * np.expm1(-found / self.room))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,8 +88,8 @@ class KeptQuantiles:
     >>> kept = KeptQuantiles.of(np.arange(40.0), None, linear, (0.0, np.inf))
     >>> kept.levels, kept.scores
     (array([0.25, 0.5 , 0.75]), array([ 9.5, 19.5, 29.5]))
-    >>> kept.regained(100.0 + 2.0 * np.arange(40.0))[[0, 15, 39]].round(1)
-    array([ 3.5, 15. , 39. ])
+    >>> kept.regained(100.0 + 2.0 * np.arange(40.0))[[15, 29]].round(1)
+    array([15., 29.])
     """
 
     levels: Vector
@@ -98,23 +105,19 @@ class KeptQuantiles:
         bounds: tuple[float, float],
     ) -> Self:
         """Return those of sorted numbers within bounds; none where there are too few of them."""
-        levels = _with_tails(_levels(ordered.size))
+        levels = _levels(ordered.size)
         if levels.size == 0:
             return cls(levels, levels, ())
-        # What is rounded to a bound may lie half a step beyond it.
-        half = 0.0 if lattice is None else 0.5 * lattice.width
-        ends = np.array([bounds[0] - half, bounds[1] + half])
         with np.errstate(over="ignore", invalid="ignore"):
             scores = transform.forward(_quantiles(ordered, levels, lattice))
-            rooms = np.abs(transform.forward(ends) - scores[[1, -2]])
-            own = np.abs(transform.forward(ordered[[0, -1]]) - scores[[1, -2]])
-        if not np.isfinite(scores).all():
+            ends = transform.forward(_ends(ordered, lattice, bounds))
+            outer = transform.forward(_outermost(ordered, levels[0], lattice))
+        if not (np.isfinite(scores).all() and np.isfinite(outer).all()):
             return cls(levels[:0], scores[:0], ())
-        tails = tuple(
-            Tail(median, max(_USUAL_REACH * median, float(reach)), float(room))
-            for median, reach, room in zip(_lengths(scores), own, rooms, strict=True)
-        )
-        return cls(levels[1:-1], scores[1:-1], tails)
+        below, above = np.split(outer, 2)
+        low = _tail(-below, -float(scores[0]), -float(ends[0]), levels[0] * ordered.size)
+        high = _tail(above, float(scores[-1]), float(ends[1]), levels[0] * ordered.size)
+        return cls(levels, scores, (low, high))
 
     def regained(self, scores: Vector) -> Vector:
         """Return masked scores moved so that their quantiles are the original's."""
@@ -123,37 +126,16 @@ class KeptQuantiles:
         if self.levels.size == 0 or scores.size == 0:
             return scores
         sample = np.sort(scores[:: 1 + scores.size // _ENOUGH_SCORES])
-        places = _with_tails(self.levels) * sample.size - 0.5
-        quantiles = np.interp(places, np.arange(sample.size), sample)
-        knots = quantiles[1:-1]
+        knots = np.interp(self.levels * sample.size - 0.5, np.arange(sample.size), sample)
         distinct = np.concatenate([[True], np.diff(knots) > 0.0])
         moved = np.empty(scores.size)
         source, target = knots[distinct], self.scores[distinct]
         moved_between(np.ascontiguousarray(scores), source, target, moved)
-        low, high = self.tails
-        below, above = _lengths(quantiles)
-        rows = np.flatnonzero(moved < target[0])
-        moved[rows] = target[0] - low.drawn_in(target[0] - moved[rows], below)
-        rows = np.flatnonzero(moved > target[-1])
-        moved[rows] = target[-1] + high.drawn_in(moved[rows] - target[-1], above)
+        for side, tail, knot in zip((-1.0, 1.0), self.tails, target[[0, -1]], strict=True):
+            rows = np.flatnonzero(side * (moved - knot) > 0.0)
+            outermost_first = rows[np.argsort(-side * moved[rows], kind="stable")]
+            moved[outermost_first] = knot + side * tail.lengths(rows.size)
         return moved
-
-
-def _with_tails(levels: Vector) -> Vector:
-    """Return the levels with those of the tails' medians."""
-    if levels.size == 0:
-        return levels
-    return np.concatenate([[0.5 * levels[0]], levels, [0.5 + 0.5 * levels[-1]]])
-
-
-def _lengths(quantiles: Vector) -> tuple[float, float]:
-    """Return how far the tails' medians are from the outermost knots."""
-    return float(quantiles[1] - quantiles[0]), float(quantiles[-1] - quantiles[-2])
-
-
-def _squeezed(lengths: Vector, room: float) -> Vector:
-    """Return lengths that are shorter than the room, short ones nearly as they are."""
-    return lengths if np.isinf(room) else np.asarray(-room * np.expm1(-lengths / room))
 
 
 def _levels(n_rows: int) -> Vector:
@@ -172,3 +154,36 @@ def _quantiles(ordered: Vector, levels: Vector, lattice: Lattice | None) -> Vect
     value = ordered[np.minimum((levels * n).astype(np.intp), n - 1)]
     first, last = (np.searchsorted(ordered, value, side) for side in ("left", "right"))
     return value + lattice.width * ((levels * n - first) / (last - first) - 0.5)
+
+
+def _ends(ordered: Vector, lattice: Lattice | None, bounds: tuple[float, float]) -> Vector:
+    """Return where numbers end: at bounds, or at a last value that ten people share."""
+    low, high = bounds
+    if ordered[0] == ordered[_PEOPLE - 1]:
+        low = max(low, ordered[0])
+    if ordered[-1] == ordered[-_PEOPLE]:
+        high = min(high, ordered[-1])
+    # What is rounded to an end may lie half a step beyond it.
+    half = 0.0 if lattice is None else 0.5 * lattice.width
+    return np.array([low - half, high + half])
+
+
+def _outermost(ordered: Vector, level: float, lattice: Lattice | None) -> Vector:
+    """Return the numbers of both tails, ascending each, and as many spacings as are looked at."""
+    n = ordered.size
+    people = round(level * n)
+    last = max(min(_LOOKED_AT * people, n // 4), people + 1)
+    levels = (np.arange(last + 1) + 0.5) / n
+    return _quantiles(ordered, np.concatenate([levels, 1.0 - levels[::-1]]), lattice)
+
+
+def _tail(ascending: Vector, knot: float, end: float, people: float) -> Tail:
+    """Return the tail above a knot from its scores, or from those below it with their signs turned.
+
+    Scores are in robust standard deviations.
+    """
+    from icsa.masks.redraw_kernels import tail_law
+
+    outward = np.sort(ascending)[::-1].copy()
+    centre, _, shape = tail_law(outward, round(people), 0, 1.0, _ABRUPT)
+    return Tail(max(float(centre) - knot, 0.0), float(shape), end - knot)

@@ -163,11 +163,13 @@ def bin_scores(
 
 
 @kernel
-def tail_law(outward: Vector, k: int, q: int, scale: float) -> tuple[float, float, float]:
+def tail_law(
+    outward: Vector, k: int, q: int, scale: float, lightest: float
+) -> tuple[float, float, float]:
     """Return where the k outermost scores are on average, their slope and their shape.
 
     From the outermost score y_1 inwards, S_j = j (y_j - y_(j+1)) are equal on average where the
-    tail falls exponentially, and grow outwards where it is heavier. Those of j <= q are not looked
+    tail falls exponentially, grow outwards where it is heavier, and shrink where it ends. Those of j <= q are not looked
     at but continued from the others, and none counts more than five times what those of j > k let
     expect. The k scores are then built up again from y_(k+1).
     """
@@ -181,9 +183,9 @@ def tail_law(outward: Vector, k: int, q: int, scale: float) -> tuple[float, floa
         spacings[j] = min(spacings[j], _LONGEST_GAP * expected)
     slope, inner_slope = np.mean(spacings[q:k]), np.mean(spacings[k:])
     shape = 0.0
-    if last >= 3 * k and inner_slope > 0.0 and slope > inner_slope:
+    if last >= 3 * k and slope > 0.0 and inner_slope > 0.0:
         shape = math.log(slope / inner_slope) / math.log(math.sqrt(last / (q + 1)))
-        shape = min(shape, _HEAVIEST)
+        shape = min(max(shape, lightest), _HEAVIEST)
     for j in range(1, q + 1):
         spacings[j - 1] = slope * (j / math.sqrt((q + 1) * k)) ** -shape
     length, total = 0.0, 0.0
@@ -264,9 +266,7 @@ def _uniform_law(cells: Matrix, before: _Counts, start: int, stop: int) -> tuple
 
 
 @kernel
-def group_by_levels(
-    ordered: Vector, k: int, trimmed: int, counts: _Counts, centres: Vector
-) -> int:
+def group_by_levels(ordered: Vector, k: int, trimmed: int, counts: _Counts, centres: Vector) -> int:
     """Set how many people hold each level and what it is; return how many levels there are.
 
     0 where there are more levels than `counts` has room for. A level held by fewer than k people

@@ -199,15 +199,13 @@ def _neighbours(ranked: _Ranked, n: int, people: int, unseen: int, stream: Strea
     counts, (centres, widths) = np.empty(most, dtype=np.int64), np.empty((2, most))
     inner = (counts[1:], centres[1:], widths[1:])
     words = stream.words(most)
-    found = group_neighbours(
-        ranked.cells, ranked.before, people, _largest_group(n), words, *inner
-    )
+    found = group_neighbours(ranked.cells, ranked.before, people, _largest_group(n), words, *inner)
     shapes = np.full(found + 2, _UNIFORM)
     length = _tail_length(n, people)
     scale = robust_scale(ranked.sorted, unseen)
     below, above = -ranked.lowest[: length + 1], ranked.highest[: -length - 2 : -1].copy()
     for place, side, outward in ((0, -1.0, below), (found + 1, 1.0, above)):
-        centre, widths[place], shapes[place] = tail_law(outward, people, unseen, scale)
+        centre, widths[place], shapes[place] = tail_law(outward, people, unseen, scale, 0.0)
         counts[place], centres[place] = people, side * centre
     return _Groups(counts[: found + 2], centres[: found + 2], widths[: found + 2], shapes)
 

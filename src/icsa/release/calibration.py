@@ -8,8 +8,7 @@ and bending scales back changes them again. So the masked scores U, standardised
 of all linear maps from scores with correlation C to scores with correlation T the one that moves
 them least. T starts at the correlation that is wanted, and what the decoded release lacks of it is
 added, round by round. Correlations are of winsorised numbers: with plain ones, people who stand out
-would be given back. Where what they left in the scores keeps the moved ones from coming near, their
-units are taken from medians. The best round counts, and no move at all if none is better.
+would be given back. The best round counts, and no move at all if none is better.
 """
 
 from __future__ import annotations
@@ -28,8 +27,6 @@ __all__ = ["Move", "calibrating_move", "score_correlation", "view_correlation"]
 
 # Standardised scores count as so far out at most when their correlations are taken.
 _LIMIT = 2.5
-# Correlations that are so near on average (root mean square) need no other units.
-_NEAR = 0.05
 # Rows that one thread moves at a time: products and results stay in the cache.
 _MOVED_ROWS = 1 << 12
 # Least eigenvalue of a correlation matrix.
@@ -107,19 +104,17 @@ def calibrating_move(
         return lacking, float(np.sqrt(np.mean(lacking**2)))
 
     _, least = lacking_after(best)
-    for centre, spread in (_moments(scores), _robust_moments(scores)):
-        root = _power(_held_correlation(scores, centre, spread), 0.5)
-        inverse = np.linalg.inv(root)
-        target = wanted
-        for _ in range(rounds):
-            matrix = inverse @ _power(root @ _nearest_correlation(target) @ root, 0.5) @ inverse
-            move = Move(centre, spread, matrix)
-            lacking, distance = lacking_after(move)
-            if distance < least:
-                best, least = move, distance
-            target = target + lacking
-        if least < _NEAR:
-            break
+    centre, spread = _moments(scores)
+    root = _power(_held_correlation(scores, centre, spread), 0.5)
+    inverse = np.linalg.inv(root)
+    target = wanted
+    for _ in range(rounds):
+        matrix = inverse @ _power(root @ _nearest_correlation(target) @ root, 0.5) @ inverse
+        move = Move(centre, spread, matrix)
+        lacking, distance = lacking_after(move)
+        if distance < least:
+            best, least = move, distance
+        target = target + lacking
     return best
 
 
@@ -158,15 +153,6 @@ def _moments(scores: Matrix) -> tuple[Vector, Vector]:
     """Return means and standard deviations, 1 where a column does not vary."""
     spread = deviations(scores)
     return scores.mean(axis=0), np.where(spread > 0.0, spread, 1.0)
-
-
-def _robust_moments(scores: Matrix) -> tuple[Vector, Vector]:
-    """Return medians and their deviations, which far scores do not move; else the moments."""
-    centre, spread = _moments(scores)
-    middle = np.median(scores, axis=0)
-    deviation = 1.4826 * np.median(np.abs(scores - middle), axis=0)
-    varies = deviation > 0.0
-    return np.where(varies, middle, centre), np.where(varies, deviation, spread)
 
 
 def _held_correlation(scores: Matrix, centre: Vector, spread: Vector) -> Matrix:

@@ -328,7 +328,7 @@ def _verbatim_notes(
         return []
     moved = recipe.keep_quantiles or recipe.calibration_rounds > 0 or recipe.scale == "quantile"
     how = "nearly as they are" if moved else "as they are"
-    if recipe.scale == "quantile":
+    if recipe.keep_quantiles or recipe.scale == "quantile":
         how += ", but for the farthest"
     return [
         f"{', '.join(names)}: unrelated to every other column, so the values come out {how}, only "
