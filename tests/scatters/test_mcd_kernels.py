@@ -80,13 +80,43 @@ def test_select_and_nearest_with_ties(values: list[int], data: st.DataObject) ->
 
 def test_draw_subsets_are_distinct_and_uniform() -> None:
     subsets = np.empty((20_000, 3), dtype=np.int64)
-    kernels.draw_subsets(6, 3, subsets.shape[0], 1, subsets)
+    kernels.draw_subsets(6, 0, 1, subsets)
     assert subsets.min() == 0
     assert subsets.max() == 5
     assert all(len(set(row)) == 3 for row in subsets[:500])
     for place in range(3):
         counts = np.bincount(subsets[:, place], minlength=6)
         assert np.sum((counts - 20_000 / 6) ** 2 / (20_000 / 6)) < 25  # chi-square, 5 df: p < 2e-4
+
+
+def test_a_subset_depends_on_its_number_alone() -> None:
+    together, apart = np.empty((9, 4), dtype=np.int64), np.empty((9, 4), dtype=np.int64)
+    kernels.draw_subsets(11, 5, 3, together)
+    for number in range(9):
+        kernels.draw_subsets(11, 5 + number, 3, apart[number : number + 1])
+    np.testing.assert_array_equal(together, apart)
+
+
+def test_draw_balls_with_ties() -> None:
+    z = np.random.default_rng(4).integers(0, 4, size=(3, 40)).astype(float)
+    centres, balls = np.array([[7], [0], [39]]), np.empty((3, 11), dtype=np.int64)
+    kernels.draw_balls(z, centres, 11, balls)
+    for centre, ball in zip(centres[:, 0], balls, strict=True):
+        squared = np.sum((z - z[:, [centre]]) ** 2, axis=0)
+        np.testing.assert_array_equal(ball, np.sort(np.argsort(squared, kind="stable")[:11]))
+
+
+@given(st.integers(0, 2**32))
+def test_shared_rows_come_first(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    first, second = (
+        np.array([np.sort(rng.permutation(20)[:12]) for _ in range(5)]) for _ in range(2)
+    )
+    starts, sizes = np.empty_like(first), np.empty(5, dtype=np.int64)
+    kernels.shared_rows(first, second, 20, starts, sizes)
+    for one, other, start, size in zip(first, second, starts, sizes, strict=True):
+        np.testing.assert_array_equal(start[:size], np.intersect1d(one, other))
+        np.testing.assert_array_equal(start[size:], np.setdiff1d(one, other))
 
 
 def _border_state(seed: int, n: int, p: int, q: int):
@@ -137,7 +167,7 @@ def test_exchanges_change_the_determinant_as_they_say(seed: int, n: int, p: int)
         assert ratio == pytest.approx(min(tried.values()), rel=1e-8)
         assert tried[names[leaving], names[entering]] == pytest.approx(ratio, rel=1e-8)
         rows = np.sort(np.append(np.setdiff1d(rows, names[leaving]), names[entering]))
-        swaps.exchange(gram, h, leaving, entering, names)
+        swaps.exchange(gram, h, leaving, entering, names, np.empty((3, 8)))
         centred = x[names] - x[rows].mean(axis=0)
         cross = np.cov(x[rows].T) * (h - 1)
         np.testing.assert_allclose(
@@ -146,21 +176,39 @@ def test_exchanges_change_the_determinant_as_they_say(seed: int, n: int, p: int)
 
 
 @given(seed=st.integers(0, 2**32))
-def test_swap_chain_returns_its_best_prefix(seed: int) -> None:
+def test_swap_chain_keeps_its_best_prefix(seed: int) -> None:
     x, h, rows, _, names, gram = _border_state(seed, 60, 3, 5)
-    pairs = np.empty((5, 2), dtype=np.int64)
-    taken = swaps.swap_chain(gram, h, names, pairs)
-    determinants = []
-    current = rows
-    for leaving, entering in pairs:
-        current = np.append(np.setdiff1d(current, leaving), entering)
-        determinants.append(np.linalg.det(np.cov(x[current].T)) / np.linalg.det(np.cov(x[rows].T)))
-    best = int(np.argmin(determinants))
-    assert taken == (best + 1 if determinants[best] < 1 - 1e-10 else 0)
+    # The same chain, slowly: every swap the best one of rows that have not moved.
+    current, free, prefixes = rows, set(names), [rows]
+    for _ in range(4):
+        tried = {}
+        for v in free & set(current):
+            for u in free - set(current):
+                swapped = np.append(np.setdiff1d(current, v), u)
+                tried[v, u] = np.linalg.det(np.cov(x[swapped].T))
+        v, u = min(tried, key=tried.__getitem__)
+        current, free = np.sort(np.append(np.setdiff1d(current, v), u)), free - {v, u}
+        prefixes.append(current)
+    determinants = [np.linalg.det(np.cov(x[prefix].T)) for prefix in prefixes]
+    best_names = np.empty_like(names)
+    helps = swaps.swap_chain(gram, h, names, best_names, 4)
     replaced = rows.copy()
-    swaps.replace_rows(replaced, pairs, 2, np.empty(60, dtype=np.bool_))
-    wanted = np.union1d(np.setdiff1d(rows, pairs[:2, 0]), pairs[:2, 1])
-    np.testing.assert_array_equal(replaced, wanted)
+    if helps:
+        swaps.replace_rows(replaced, best_names, np.empty(60, dtype=np.bool_))
+    got = np.linalg.det(np.cov(x[replaced].T))
+    assert got == pytest.approx(min(determinants), rel=1e-7)
+
+
+def _descended(x: np.ndarray, starts: np.ndarray, h: int, halts: int):
+    """Return the ends of starts of p + 1 rows, with room to remember so many halts."""
+    n, p = x.shape
+    count = starts.shape[0]
+    objectives, subsets = np.empty(count), np.empty((count, h), dtype=np.int64)
+    sizes, border = np.full(count, p + 1), min(16, h - 1, n - h)
+    values, owners = np.empty(halts), np.empty(halts, dtype=np.int64)
+    xt = np.ascontiguousarray(x.T)
+    known = descend(xt, starts, sizes, h, 1000, border, objectives, subsets, 0, values, owners, 0)
+    return objectives, subsets, known
 
 
 @given(seed=st.integers(0, 2**32), p=st.integers(2, 4))
@@ -169,15 +217,24 @@ def test_descend_ends_where_no_single_swap_helps(seed: int, p: int) -> None:
     x = np.random.default_rng(seed).normal(size=(n, p))
     h = (n + p + 1) // 2
     starts = np.empty((4, p + 1), dtype=np.int64)
-    kernels.draw_subsets(n, p + 1, 4, seed, starts)
-    objectives, subsets = np.empty(4), np.empty((4, h), dtype=np.int64)
-    descend(
-        np.ascontiguousarray(x.T), starts, p + 1, h, 1000, min(h - 1, n - h), objectives, subsets
-    )
-    rows = subsets[np.argmin(objectives)]
-    best = np.linalg.slogdet(np.cov(x[rows].T))[1]
-    assert best == pytest.approx(objectives.min(), abs=1e-10)
-    for v in rows:
-        for u in np.setdiff1d(np.arange(n), rows):
-            swapped = np.append(np.setdiff1d(rows, v), u)
-            assert np.linalg.slogdet(np.cov(x[swapped].T))[1] >= best - 1e-9
+    kernels.draw_subsets(n, 0, seed, starts)
+    objectives, subsets, _ = _descended(x, starts, h, 64)
+    for objective, rows in zip(objectives, subsets, strict=True):
+        best = np.linalg.slogdet(np.cov(x[rows].T))[1]
+        assert best == pytest.approx(objective, abs=1e-10)
+        for v in rows:
+            for u in np.setdiff1d(np.arange(n), rows):
+                swapped = np.append(np.setdiff1d(rows, v), u)
+                assert np.linalg.slogdet(np.cov(x[swapped].T))[1] >= best - 1e-9
+
+
+def test_ways_that_were_gone_before_are_not_gone_again_and_end_the_same() -> None:
+    x = np.random.default_rng(11).standard_t(3, size=(70, 4))
+    starts = np.empty((50, 5), dtype=np.int64)
+    kernels.draw_subsets(70, 0, 1, starts)
+    slow = _descended(x, starts, 37, 0)
+    fast = _descended(x, starts, 37, 1000)
+    np.testing.assert_array_equal(fast[0], slow[0])
+    np.testing.assert_array_equal(fast[1], slow[1])
+    assert slow[2] == 0
+    assert 0 < fast[2] < 100  # two or three halts a start, were none of them known

@@ -16,63 +16,84 @@ __all__ = ["descend"]
 def descend(
     xt: Matrix,
     starts: Rows,
-    start_size: int,
+    sizes: Rows,
     h: int,
     steps: int,
     q: int,
     objectives: Vector,
     subsets: Rows,
-) -> None:
+    first: int,
+    halts: Vector,
+    halted: Rows,
+    known: int,
+) -> int:
     """Take up to `steps` C-steps from every start; set each one's objective and its h rows.
 
-    A C-step takes the h rows nearest to the mean and covariance of the present rows; it stops when
+    Start s, the rows starts[s, :sizes[s]], fills place first + s of `objectives` and `subsets`. A
+    C-step takes the h rows nearest to the mean and covariance of the present rows; it stops when
     the objective no longer falls. With q > 0 it then swaps rows at the border, q on each side, and
-    goes on from there until no chain of swaps helps, or where an earlier start has been. A singular
-    start is widened by further rows until it is regular.
+    goes on from there until no chain of swaps helps. A singular start is widened by further rows of
+    starts[s] until it is regular.
+
+    C-steps halt at few subsets. `halts` holds the objectives of those met before, `known` of them,
+    and `halted` who met them: from there on the way is theirs, so their end is copied. The number
+    known afterwards is returned.
     """
     p, n = xt.shape
     gathered, mean = np.empty((p, n)), np.empty(p)
     cross, w = np.empty((p, p)), np.empty((p, p))
-    squared, scratch, inside = np.empty(n), np.empty(n), np.empty(n, np.bool_)
+    squared, scratch = np.empty(n), np.empty(n)
+    step, inside = np.empty(h, np.int64), np.empty(n, np.bool_)
     gram, names = np.empty((2 * q, 2 * q)), np.empty(2 * q, np.int64)
-    pairs = np.empty((min(q, max(8, p // 2)), 2), np.int64)
-    reached = np.empty(starts.shape[0])
+    best_names = np.empty(2 * q, np.int64)
     for s in range(starts.shape[0]):
-        rows, size, left = starts[s], start_size, steps
-        lowest, stepped = np.inf, False
-        reached[s] = np.nan
+        rows, size, left, place = starts[s], sizes[s], steps, first + s
+        lowest, earlier = np.inf, place
         while True:
             subset_moments(xt, rows, size, gathered, mean, cross)
             log_det = whitener(cross, size, w)
             if log_det == -np.inf:
-                if stepped or size == starts.shape[1]:
+                if lowest < np.inf or size >= starts.shape[1]:
                     break
                 size += 1
                 continue
-            if stepped and log_det >= lowest:
-                known = False
-                for t in range(s):
-                    known |= reached[t] == log_det
-                reached[s] = log_det
-                if known or q == 0:
+            halt = log_det >= lowest
+            if not halt:
+                if size == h:
+                    lowest = log_det
+                if left == 0:
                     break
-                border(squared, scratch, rows, names)
-                inner_products(xt, mean, w, names, 1.0 / (h - 1.0), gathered, gram)
-                taken = swap_chain(gram, h, names, pairs)
-                if taken == 0:
-                    break
-                replace_rows(rows, pairs, taken, inside)
-                stepped = False
-                continue
-            if size == h:
-                lowest = log_det
-            if left == 0:
+                left -= 1
+                distances(xt, mean, w, squared)
+                nearest(squared, h, scratch, step)
+                halt = size == h
+                for i in range(h):
+                    halt = halt and rows[i] == step[i]
+                    subsets[place, i] = step[i]
+                rows, size = subsets[place], h
+                if not halt:
+                    continue
+            if q == 0:
                 break
-            left -= 1
-            distances(xt, mean, w, squared)
-            nearest(squared, h, scratch, subsets[s])
-            rows, size, stepped = subsets[s], h, True
-        # h rows on a hyperplane are a result, fewer are no start at all.
-        objectives[s] = np.inf if size < h else log_det
+            for t in range(known):
+                if halts[t] == log_det:
+                    earlier = halted[t]
+            if earlier < place:
+                break
+            if known < halts.shape[0]:
+                halts[known], halted[known] = log_det, place
+                known += 1
+            border(squared, scratch, rows, names)
+            inner_products(xt, mean, w, names, 1.0 / (h - 1.0), gathered, gram)
+            if not swap_chain(gram, h, names, best_names, min(q, max(8, p // 2))):
+                break
+            replace_rows(rows, best_names, inside)
+            lowest = np.inf
+        if earlier < place:
+            objectives[place] = objectives[earlier]
+            rows = subsets[earlier]
+        else:  # h rows on a hyperplane are a result, fewer are no start at all
+            objectives[place] = np.inf if size < h else log_det
         for i in range(min(h, size)):
-            subsets[s, i] = rows[i]
+            subsets[place, i] = rows[i]
+    return known

@@ -13,13 +13,8 @@ from icsa.scatters.base import LocationScatter, checked, search_seed
 from icsa.scatters.mcd_factors import chi2_quantile, consistency_factor, small_sample_factor
 from icsa.scatters.mcd_kernels import Rows, distances, whitener
 from icsa.scatters.mcd_moments import SubsetMoments
-from icsa.scatters.mcd_search import (
-    FLAT,
-    Effort,
-    least_determinant_rows,
-    lies_on_plane,
-    robust_units,
-)
+from icsa.scatters.mcd_planes import FLAT, lies_on_plane, robust_units
+from icsa.scatters.mcd_search import least_determinant_rows
 
 __all__ = ["MinimumCovarianceDeterminant", "mcd"]
 
@@ -47,6 +42,10 @@ class MinimumCovarianceDeterminant(LocationScatter):
         The factors in `scatter`: consistency at normal data, and small-sample correction.
     raw_consistency, raw_correction : float
         The same for `raw_scatter`.
+    n_starts : int
+        Random starts that the search took; 0 where the best rows are known without.
+    agreeing : int
+        Independent populations of starts that reached `objective`; large tables: in a part of it.
     """
 
     objective: float = np.nan
@@ -58,6 +57,8 @@ class MinimumCovarianceDeterminant(LocationScatter):
     correction: float = 1.0
     raw_consistency: float = 1.0
     raw_correction: float = 1.0
+    n_starts: int = 0
+    agreeing: int = 0
 
 
 def require_alpha(alpha: float) -> None:
@@ -93,8 +94,8 @@ def mcd(
     small_sample_correction : bool
         Whether scatters are multiplied by the small-sample factor of Pison, Van Aelst and Willems.
     n_starts : int, optional
-        Number of random starts of the search; by default enough to find the best-known subset on
-        the reference sets with any seed.
+        Number of random starts of the search, rounded up to whole populations of 11. By default the
+        search stops when populations that know nothing of each other agree on the best subset.
     random_state : int, bytes, Generator or None
         Seed of the starts; None is a fixed one, so that the same data give the same scatter.
 
@@ -126,8 +127,8 @@ def mcd(
     xt = columns_first(matrix)
     if n_starts is not None and n_starts < 1:
         raise InputError(f"The MCD needs 1 start or more: got {n_starts}. Leave n_starts out.")
-    effort = None if n_starts is None else Effort(n_starts, -(-n_starts // 3), -(-n_starts // 8))
-    support = least_determinant_rows(xt, alpha, search_seed(random_state), effort)
+    found = least_determinant_rows(xt, alpha, search_seed(random_state), n_starts)
+    support = found.rows
     raw_consistency = consistency_factor(support.size / n, p)
     raw_correction = small_sample_factor(n, p, alpha) if small_sample_correction else 1.0
     raw_location, covariance, objective = _moments(xt, support, x)
@@ -154,6 +155,8 @@ def mcd(
         correction=correction,
         raw_consistency=raw_consistency,
         raw_correction=raw_correction,
+        n_starts=found.starts,
+        agreeing=found.agreeing,
     )
 
 

@@ -17,9 +17,11 @@ from icsa.matrices import Matrix, Vector
 __all__ = [
     "Rows",
     "distances",
+    "draw_balls",
     "draw_subsets",
     "nearest",
     "select",
+    "shared_rows",
     "subset_moments",
     "whitener",
 ]
@@ -31,10 +33,15 @@ _SINGULAR = 1e-13
 
 
 @kernel
-def draw_subsets(n: int, size: int, count: int, seed: int, subsets: Rows) -> None:
-    """Fill `subsets` (count, size) with random row numbers, distinct within a subset."""
-    state = np.uint64(seed)
-    order = np.empty(n, np.int64)
+def draw_subsets(n: int, first: int, seed: int, subsets: Rows) -> None:
+    """Fill `subsets` (count, size) with random row numbers, distinct within a subset.
+
+    These are the subsets number first, first + 1, ... of the seed's: each depends on the seed and
+    its number alone.
+    """
+    count, size = subsets.shape
+    state = np.uint64(seed) + np.uint64(first * size) * np.uint64(0x9E3779B97F4A7C15)
+    order, swapped = np.empty(n, np.int64), np.empty(size, np.int64)
     for i in range(n):
         order[i] = i
     for s in range(count):
@@ -47,7 +54,10 @@ def draw_subsets(n: int, size: int, count: int, seed: int, subsets: Rows) -> Non
             word = word ^ (word >> np.uint64(31))
             j = i + np.int64((word >> np.uint64(11)) % np.uint64(n - i))
             order[i], order[j] = order[j], order[i]
-            subsets[s, i] = order[i]
+            subsets[s, i], swapped[i] = order[i], j
+        for i in range(size - 1, -1, -1):
+            j = swapped[i]
+            order[i], order[j] = order[j], order[i]
 
 
 @summing_kernel
@@ -183,3 +193,41 @@ def nearest(squared: Vector, h: int, scratch: Vector, rows: Rows) -> None:
             ties -= 1
             filled += 1
         i += 1
+
+
+@kernel
+def shared_rows(first: Rows, second: Rows, n: int, starts: Rows, sizes: Rows) -> None:
+    """Set starts[s] to the rows that first[s] and second[s] share, then the others of first[s].
+
+    `sizes` becomes how many they share. All subsets are ascending, and so are both parts.
+    """
+    inside = np.zeros(n, np.int64)
+    for s in range(first.shape[0]):
+        h = first.shape[1]
+        for i in range(h):
+            inside[second[s, i]] = s + 1
+        shared = 0
+        for i in range(h):
+            if inside[first[s, i]] == s + 1:
+                starts[s, shared] = first[s, i]
+                shared += 1
+        sizes[s] = shared
+        for i in range(h):
+            if inside[first[s, i]] != s + 1:
+                starts[s, shared] = first[s, i]
+                shared += 1
+
+
+@kernel
+def draw_balls(z: Matrix, centres: Rows, h: int, subsets: Rows) -> None:
+    """Set each subsets[s] to the h columns of `z` nearest to column centres[s, 0], ascending."""
+    p, n = z.shape
+    squared, scratch = np.empty(n), np.empty(n)
+    for s in range(centres.shape[0]):
+        for i in range(n):
+            squared[i] = 0.0
+        for j in range(p):
+            column, centre = z[j], z[j, centres[s, 0]]
+            for i in range(n):
+                squared[i] += (column[i] - centre) ** 2
+        nearest(squared, h, scratch, subsets[s])

@@ -105,7 +105,7 @@ def best_exchange(gram: Matrix, h: int, locked: npt.NDArray[np.bool_]) -> tuple[
 
 
 @inlined_kernel
-def exchange(gram: Matrix, h: int, v: int, u: int, names: Rows) -> None:
+def exchange(gram: Matrix, h: int, v: int, u: int, names: Rows, work: Matrix) -> None:
     """Swap the rows v (inside) and u (outside): `gram` becomes that of the new subset.
 
     A changes by D C D' with D = (u, v), C = [[1 - 1/h, 1/h], [1/h, -1 - 1/h]] of determinant -1
@@ -117,20 +117,21 @@ def exchange(gram: Matrix, h: int, v: int, u: int, names: Rows) -> None:
     m11 = 1.0 / h - 1.0 + gram[v, v]
     determinant = m00 * m11 - m01 * m01
     k00, k01, k11 = m11 / determinant, -m01 / determinant, m00 / determinant
-    by_u, by_v, shift = np.empty(size), np.empty(size), np.empty(size)
+    by_u, by_v, shift = work[0], work[1], work[2]
     for c in range(size):
         by_u[c], by_v[c] = gram[u, c], gram[v, c]
+    # What the update without the move of the mean makes of row u less row v.
+    f = k00 * (by_u[u] - by_u[v]) + k01 * (by_v[u] - by_v[v])
+    g = k01 * (by_u[u] - by_u[v]) + k11 * (by_v[u] - by_v[v])
+    for c in range(size):
+        shift[c] = (by_u[c] - by_v[c] - f * by_u[c] - g * by_v[c]) / h
+    own = (shift[u] - shift[v]) / h
     for c in range(size):
         f = k00 * by_u[c] + k01 * by_v[c]
         g = k01 * by_u[c] + k11 * by_v[c]
+        level, row = own - shift[c], gram[c]
         for d in range(size):
-            gram[c, d] -= f * by_u[d] + g * by_v[d]
-    for c in range(size):
-        shift[c] = (gram[u, c] - gram[v, c]) / h
-    own = (shift[u] - shift[v]) / h
-    for c in range(size):
-        for d in range(size):
-            gram[c, d] += own - shift[c] - shift[d]
+            row[d] += level - shift[d] - f * by_u[d] - g * by_v[d]
     for c in range(size):  # the two change places: inside rows stay first
         gram[c, u], gram[c, v] = gram[c, v], gram[c, u]
     for c in range(size):
@@ -139,35 +140,36 @@ def exchange(gram: Matrix, h: int, v: int, u: int, names: Rows) -> None:
 
 
 @inlined_kernel
-def swap_chain(gram: Matrix, h: int, names: Rows, pairs: Rows) -> int:
-    """Make a chain of best swaps at the border; return the length of its best prefix.
+def swap_chain(gram: Matrix, h: int, names: Rows, best_names: Rows, longest: int) -> bool:
+    """Make a chain of best swaps at the border; return whether it helps, and set `best_names`.
 
     As in Kernighan and Lin's heuristic a row moves once at most, and the chain may climb before it
     falls: the best prefix counts. It finds what single swaps miss.
     """
     q = gram.shape[0] // 2
-    locked = np.zeros(2 * q, np.bool_)
-    product, lowest, taken = 1.0, 1.0 - 1e-10, 0
-    for swap in range(pairs.shape[0]):
+    locked, work = np.zeros(2 * q, np.bool_), np.empty((3, 2 * q))
+    product, lowest, helps = 1.0, 1.0 - 1e-10, False
+    for _ in range(longest):
         ratio, v, u = best_exchange(gram, h, locked)
         product *= ratio
-        pairs[swap, 0], pairs[swap, 1] = names[v], names[u]
+        exchange(gram, h, v, u, names, work)
         if product < lowest:
-            lowest, taken = product, swap + 1
-        exchange(gram, h, v, u, names)
+            lowest, helps = product, True
+            for c in range(2 * q):
+                best_names[c] = names[c]
         locked[v], locked[u] = True, True
-    return taken
+    return helps
 
 
 @inlined_kernel
-def replace_rows(rows: Rows, pairs: Rows, taken: int, inside: npt.NDArray[np.bool_]) -> None:
-    """Replace pairs[:taken, 0] by pairs[:taken, 1] in the ascending `rows`."""
+def replace_rows(rows: Rows, names: Rows, inside: npt.NDArray[np.bool_]) -> None:
+    """Put the first half of `names` into the ascending `rows`, the other half out of them."""
     for i in range(inside.shape[0]):
         inside[i] = False
     for i in range(rows.shape[0]):
         inside[rows[i]] = True
-    for i in range(taken):
-        inside[pairs[i, 0]], inside[pairs[i, 1]] = False, True
+    for i in range(names.shape[0]):
+        inside[names[i]] = i < names.shape[0] // 2
     filled = 0
     for i in range(inside.shape[0]):
         if inside[i]:

@@ -1,0 +1,34 @@
+"""Whether rows lie on a hyperplane, in units that a few rows far away do not change."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from icsa.matrices import Matrix, Vector
+from icsa.scatters.mcd_kernels import Rows
+
+__all__ = ["FLAT", "lies_on_plane", "robust_units"]
+
+# Rows that spread less than this share of a column's MAD in some direction lie on a plane.
+FLAT = 3e-7
+
+
+def lies_on_plane(xt: Matrix, rows: Rows) -> bool:
+    """Return whether these rows have no spread in some direction, in units of the columns' MADs.
+
+    A few rows far away make the spread of the others look like rounding; that is no plane.
+    """
+    units = robust_units(xt)
+    centred = (xt[:, rows] - xt[:, rows].mean(axis=1, keepdims=True)) / units[:, None]
+    smallest = np.linalg.svd(centred, compute_uv=False)[-1] if rows.size > units.size else 0.0
+    return bool(smallest < FLAT * math.sqrt(rows.size))
+
+
+def robust_units(xt: Matrix) -> Vector:
+    """Return the MAD of every column, or its mean deviation where that is 0."""
+    middle = xt.shape[1] // 2
+    gaps = np.abs(xt - np.partition(xt, middle, axis=1)[:, middle, None])
+    units = np.partition(gaps, middle, axis=1)[:, middle]
+    return np.where(units > 0, units, np.minimum(gaps.mean(axis=1), 1e300))
