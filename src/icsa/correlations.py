@@ -69,8 +69,10 @@ def pairwise_correlations(x: Matrix) -> Matrix:
     defined = np.logical_and.outer(varying, varying)
     products = centred.T @ centred
     if present.all():
-        lengths = np.sqrt(np.where(varying, np.diagonal(products), 1.0))
-        return np.where(defined, np.clip(products / np.outer(lengths, lengths), -1, 1), np.nan)
+        squares = np.where(varying, np.diagonal(products), 1.0)
+        # The root of a square is exact, so that equal columns have exactly 1.
+        found = products / np.sqrt(np.outer(squares, squares))
+        return np.where(defined, np.clip(found, -1.0, 1.0), np.nan)
     mask = present.astype(np.float64)
     # sums[j, k] is the sum of column j over the rows where column k is there
     count, sums, squares = mask.T @ mask, centred.T @ mask, np.square(centred).T @ mask
