@@ -158,7 +158,7 @@ def test_few_scores_are_normal_around_a_held_mean(n: int) -> None:
 
 
 def test_a_tail_worked_by_hand() -> None:
-    # Spacings of 1/j below y_1 = 100: S_j = 1 throughout, so slope 1, shape 0; y_1 is not looked at.
+    # Spacings of 1/j below y_1 = 100: S_j = 1 throughout, so slope 1, shape 0; y_1 is not seen.
     k, q = 3, 1
     y = [100.0]
     for j in range(2, 8):

@@ -16,14 +16,13 @@ import numpy as np
 from icsa.errors import InputError, UnknownNameError
 from icsa.masks.base import Mask, source_and_target
 from icsa.masks.decorrelation import Moments, decorrelate, moments
-from icsa.masks.members import MASKS, ROW_KEEPING, drawn_permutation, flip, permute, rotate
+from icsa.masks.members import MASKS, drawn_permutation, flip, permute, rotate
 from icsa.masks.redrawing import redraw
 from icsa.matrices import Matrix, as_matrix
 from icsa.randomness import as_key
 
 __all__ = [
     "MASKS",
-    "ROW_KEEPING",
     "Mask",
     "Moments",
     "decorrelate",

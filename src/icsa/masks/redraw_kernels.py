@@ -79,7 +79,7 @@ def robust_scale(ordered: Vector, trimmed: int) -> float:
 def median_of(ordered: Vector) -> float:
     """Return the median of sorted scores."""
     n = ordered.size
-    return 0.5 * ordered[(n - 1) // 2] + 0.5 * ordered[n // 2]
+    return 0.5 * ordered[(n - 1) // 2] + 0.5 * ordered[n // 2]  # type: ignore[no-any-return]
 
 
 @kernel
@@ -146,7 +146,7 @@ def bin_scores(
                 above[high_count] = score
             high_count += 1
         else:
-            b = np.int64(place)
+            b = int(place)
             counts[b] += 1
             lows[b], highs[b] = min(lows[b], score), max(highs[b], score)
             place -= b + 0.5
@@ -169,9 +169,9 @@ def tail_law(
     """Return where the k outermost scores are on average, their slope and their shape.
 
     From the outermost score y_1 inwards, S_j = j (y_j - y_(j+1)) are equal on average where the
-    tail falls exponentially, grow outwards where it is heavier, and shrink where it ends. Those of j <= q are not looked
-    at but continued from the others, and none counts more than five times what those of j > k let
-    expect. The k scores are then built up again from y_(k+1).
+    tail falls exponentially, grow outwards where it is heavier, and shrink where it ends. Those of
+    j <= q are not looked at but continued from the others, and none counts more than five times
+    what those of j > k let expect. The k scores are then built up again from y_(k+1).
     """
     last = outward.size - 1
     spacings = np.empty(last)
@@ -181,7 +181,7 @@ def tail_law(
     expected = max(median_of(usual) / math.log(2.0), _LEAST_SPACING * scale)
     for j in range(q, last):
         spacings[j] = min(spacings[j], _LONGEST_GAP * expected)
-    slope, inner_slope = np.mean(spacings[q:k]), np.mean(spacings[k:])
+    slope, inner_slope = float(np.mean(spacings[q:k])), float(np.mean(spacings[k:]))
     shape = 0.0
     if last >= 3 * k and slope > 0.0 and inner_slope > 0.0:
         shape = math.log(slope / inner_slope) / math.log(math.sqrt(last / (q + 1)))

@@ -14,7 +14,7 @@ from icsa.columns.base import Column
 from icsa.columns.identifier import Identifier
 from icsa.errors import InputError
 from icsa.inspection import guess_schema
-from icsa.masks import ROW_KEEPING
+from icsa.masks.members import ROW_KEEPING
 from icsa.matrices import Vector
 from icsa.memory import give_back_memory
 from icsa.randomness import Key, as_key
