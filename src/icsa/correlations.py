@@ -14,7 +14,14 @@ import numpy.typing as npt
 
 from icsa.matrices import Matrix, Vector
 
-__all__ = ["CANCELLED", "centred_columns", "deviations", "pairwise_correlations", "varies"]
+__all__ = [
+    "CANCELLED",
+    "centred_columns",
+    "deviations",
+    "exceeds_rounding",
+    "pairwise_correlations",
+    "varies",
+]
 
 # Cells that differ by no more than this share of the largest are one number that was computed in
 # two ways: four units in the last place.
@@ -22,6 +29,19 @@ _SAME = 4.0 * np.finfo(np.float64).eps
 # A difference of sums with no more than this share of them left has lost four of its sixteen
 # digits, besides those that the sums of many rows had lost: it is computed again from its rows.
 CANCELLED = 1e-4
+
+
+def exceeds_rounding(spread: Vector | float, size: Vector | float) -> npt.NDArray[np.bool_]:
+    """Return whether a distance between cells is more than the rounding of cells of this size.
+
+    For distances that no sum has touched: ranges, and medians of distances.
+
+    Examples
+    --------
+    >>> bool(exceeds_rounding(0.1 + 0.2 - 0.3, 0.3)), bool(exceeds_rounding(1e-12, 0.3))
+    (False, True)
+    """
+    return np.asarray(spread > _SAME * np.abs(size))
 
 
 def varies(x: Matrix | Vector) -> npt.NDArray[np.bool_]:
@@ -34,8 +54,7 @@ def varies(x: Matrix | Vector) -> npt.NDArray[np.bool_]:
     """
     lowest, highest = _ends(x)
     with np.errstate(over="ignore"):
-        found = highest - lowest > _SAME * np.maximum(np.abs(lowest), np.abs(highest))
-    return np.asarray(found)
+        return exceeds_rounding(highest - lowest, np.maximum(np.abs(lowest), np.abs(highest)))
 
 
 def deviations(x: Matrix | Vector) -> Vector:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
+from icsa.correlations import varies
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector, row_blocks
 
@@ -76,14 +77,14 @@ def spanned_subspace(x: Matrix, *, find_dependent: bool, orthonormal: bool) -> S
     (2, (3,))
     """
     n_columns = x.shape[1]
-    lowest, highest = x.min(axis=0), x.max(axis=0)
-    varying = np.flatnonzero(highest > lowest)
+    constant_here = ~varies(x)
+    varying = np.flatnonzero(~constant_here)
     if varying.size == 0:
         raise InputError(
             "No column varies: there is nothing to mask. Give a table with columns that vary."
         )
-    constant = tuple(int(j) for j in np.flatnonzero(highest == lowest))
-    origin = np.where(highest == lowest, lowest, 0.0)
+    constant = tuple(int(j) for j in np.flatnonzero(constant_here))
+    origin = np.where(constant_here, x.min(axis=0), 0.0)
     columns, weights = varying, np.eye(varying.size)
     if find_dependent and x.shape[0] > varying.size:  # with few rows all columns seem dependent
         columns, weights, means = _independent(x, varying)

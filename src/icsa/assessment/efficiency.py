@@ -24,6 +24,9 @@ NO_INTERVAL = (
     "there is one release of each, and how much the ratio varies from key to key cannot be told "
     "from one"
 )
+# Losses are shares, or counted in standard errors: this little is what the sums of a copy whose
+# rows are in another order leave. Errors of people are squares of such.
+_NOTHING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,9 +115,9 @@ def _ratio(ore: tuple[Measure, Measure], loss: tuple[Measure, Measure], *, root:
         if measure.value is None:
             return NotEstimable(measure.reason)
         values.append(measure.value)
-    if values[2] == 0.0:
+    if values[2] <= _NOTHING:
         return NotEstimable("the release loses nothing, and nothing can be divided by that")
-    if values[1] == 0.0:
+    if values[1] <= _NOTHING**2:
         return NotEstimable("the other release copies all of the people: its error is 0")
     a, b = (Replicates(np.array([values[k]]), np.array([values[k + 2]])) for k in (0, 1))
     return efficiency_ratio(a, b, root=root)

@@ -18,6 +18,7 @@ from icsa.columns.quantile_keeping import KeptQuantiles
 from icsa.columns.reading import checked_numbers, reject
 from icsa.columns.storage import NUMERIC, Storage
 from icsa.columns.transforms import LinearScale, Scale, Transform, fit_linear, fit_scale
+from icsa.correlations import varies
 from icsa.errors import InputError
 from icsa.lattice import Lattice, lattice_of
 from icsa.matrices import Matrix, Vector
@@ -81,7 +82,7 @@ class Continuous(FittedColumn):
         """Return the column fitted to cells; constant where they do not vary."""
         numbers = cls.read(cells, spec)
         ordered = np.sort(numbers)[: numbers.size - np.count_nonzero(np.isnan(numbers))]
-        if ordered.size == 0 or ordered[0] == ordered[-1]:
+        if not varies(ordered):
             return Constant.of_first(cells, spec)
         return cls.of_numbers(ordered, cells.dtype, spec, scale)
 

@@ -18,6 +18,7 @@ from icsa.columns.fitted import FittedColumn
 from icsa.columns.integer import Integer
 from icsa.columns.times import Duration
 from icsa.columns.transforms import Scale
+from icsa.correlations import varies
 from icsa.matrices import Matrix, Vector
 from icsa.schema import ColumnSpec
 
@@ -65,7 +66,7 @@ class ZeroInflated(FittedColumn):
         part = _part_class(cells.dtype)
         numbers = part.read(cells, spec)
         ordered = np.sort(numbers[~np.isnan(numbers)])
-        if ordered.size == 0 or ordered[0] == ordered[-1]:
+        if not varies(ordered):
             return Constant.of_first(cells, spec)
         spike = _find_spike(ordered)
         away = ordered[ordered != spike]

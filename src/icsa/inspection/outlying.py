@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from icsa.correlations import exceeds_rounding
 from icsa.inspection.profile import sample_of
 from icsa.matrices import Vector
 
@@ -73,4 +74,5 @@ def _centre_and_deviation(numbers: Vector) -> tuple[float, float]:
     if held.max() >= _SPIKE * numbers.size:
         return _centre_and_deviation(numbers[numbers != values[np.argmax(held)]])
     centre = float(np.median(numbers))
-    return centre, _TO_DEVIATION * float(np.median(np.abs(numbers - centre)))
+    distance = float(np.median(np.abs(numbers - centre)))
+    return centre, _TO_DEVIATION * distance if exceeds_rounding(distance, centre) else 0.0

@@ -22,6 +22,7 @@ from typing import Literal
 
 import numpy as np
 
+from icsa.correlations import exceeds_rounding, varies
 from icsa.matrices import Matrix, Vector
 from icsa.privacy.features import Codes, Features, FeatureTable, lattice_step
 from icsa.privacy.robust_fit import RobustFit, robust_fit
@@ -228,7 +229,7 @@ def robust_units(columns: Matrix, tied_steps: Vector | None = None) -> tuple[Vec
     centres, scales = np.zeros(columns.shape[0]), np.full(columns.shape[0], np.inf)
     for j, column in enumerate(columns):
         cells = column[~np.isnan(column)]
-        if cells.size and cells.min() < cells.max():
+        if varies(cells):
             centres[j] = np.median(cells)
             step = 0.0 if tied_steps is None else float(tied_steps[j])
             scales[j] = _scale(cells, centres[j], step)
@@ -245,11 +246,11 @@ def _scale(cells: Vector, centre: float, tied_step: float) -> float:
         if away.size:
             return max(float(np.median(away)), _MAD_FACTOR * float(np.median(sizes)))
     mad = float(np.median(np.abs(deviations, out=deviations)))
-    if mad > 0.0:
+    if exceeds_rounding(mad, centre):
         return _MAD_FACTOR * mad
     for tail, normal in _WIDER:
         low, high = np.quantile(cells, [tail, 1.0 - tail])
-        if high > low:
+        if exceeds_rounding(high - low, centre):
             return float(high - low) / normal
     return float(cells.std())
 

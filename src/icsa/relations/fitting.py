@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from icsa.correlations import varies
 from icsa.matrices import Matrix, Vector
 from icsa.relations.blocks import Indices
 from icsa.relations.coefficients import snap
@@ -147,7 +148,7 @@ def _least_squares(
     middles = np.median(terms, axis=0)
     centred = terms - middles
     scales = np.abs(centred).max(axis=0)
-    if not np.all(scales > 0):
+    if not np.all(varies(terms)):
         return None
     centred /= scales
     response = y - median(y)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from icsa.correlations import varies
 from icsa.matrices import Matrix, Vector
 from icsa.relations.blocks import Block, blocks
 from icsa.relations.fitting import LEAST_SHARE, Fit, fit_target, tolerances
@@ -179,7 +180,7 @@ class _Table:
 
 def _usable(column: Vector) -> bool:
     present = column[np.isfinite(column)]
-    if present.size < 2:
+    if not varies(present):
         return False
     spread = float(present.max()) / 2 - float(present.min()) / 2
     smallest, largest = _SIZES

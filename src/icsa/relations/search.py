@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from icsa.correlations import varies
 from icsa.matrices import Matrix, Vector
 from icsa.relations.blocks import Block, Indices, row_sets
 from icsa.relations.medians import median
@@ -117,6 +118,7 @@ def _directions(block: Block, rows: Indices, steps: Vector) -> _Directions:
     values = block.values[np.ix_(rows, block.columns)]
     half = rows.size // 2
     varied = (values != np.partition(values, half, axis=0)[half]).sum(axis=0) >= _LEAST_VARIED_ROWS
+    varied &= varies(values)
     columns = block.columns[varied]
     centred = values[:, varied] - values[:, varied].mean(axis=0)
     lengths = np.sqrt(np.einsum("ij,ij->j", centred, centred))
@@ -183,7 +185,7 @@ def suspected_long(block: Block, rng: np.random.Generator) -> Iterator[list[Susp
     values = block.values[np.ix_(block.complete, block.columns)]
     middles = np.median(values, axis=0)
     scales = values.std(axis=0)
-    varied = scales > 0
+    varied = varies(values)
     columns = block.columns[varied]
     if columns.size < 2 or block.complete.size < 1.2 * columns.size + 10:
         return

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from icsa.correlations import deviations
 from icsa.matrices import Matrix
 
 __all__ = ["fill_missing_scores"]
@@ -56,7 +57,8 @@ def _predict(scores: Matrix, column: int, missing: np.ndarray) -> None:
     if known.size > _ENOUGH_ROWS:
         known = np.random.default_rng(column).choice(known, _ENOUGH_ROWS, replace=False)
     table = scores[known]
-    centre, spread = table.mean(axis=0), table.std(axis=0)
+    centre, spread = table.mean(axis=0), deviations(table)
+    # A level that nobody has here: what rounding leaves of it would be as wide as the others.
     spread[spread == 0.0] = 1.0
     standard = np.clip((table - centre) / spread, -_LIMIT, _LIMIT)
     others = np.arange(scores.shape[1]) != column

@@ -14,6 +14,7 @@ from icsa.anonymization import flip_keeps_rows, masked_copy
 from icsa.columns.base import Column
 from icsa.columns.continuous import Continuous
 from icsa.columns.zero_inflated import ZeroInflated
+from icsa.correlations import varies
 from icsa.errors import InputError, VerbatimColumnWarning
 from icsa.ics import InvariantCoordinates
 from icsa.matrices import Matrix, Vector
@@ -244,12 +245,14 @@ def _standardize(scores: Matrix, threads: int) -> tuple[Vector, Vector]:
 
     def work(j: int) -> None:
         column = scores[:, j]
+        if not varies(column):
+            centre[j] = column[0]
+            column[:] = 0.0
+            return
         centre[j] = column.mean()
         column -= centre[j]
-        deviation = float(np.sqrt(column @ column / column.size))
-        if deviation > 0.0:
-            spread[j] = deviation
-            column /= deviation
+        spread[j] = np.sqrt(column @ column / column.size)
+        column /= spread[j]
 
     in_threads(work, range(scores.shape[1]), threads)
     return centre, spread
@@ -289,8 +292,7 @@ def _back_to_raw_units(
             place, measured = place + 1, measured[measured != part.column.spike]
         elif not isinstance(part.column, Continuous):
             continue
-        deviation = float(np.nanstd(measured))
-        raw[place] = spread[place] / (deviation if deviation > 0.0 else 1.0)
+        raw[place] = spread[place] / (float(np.nanstd(measured)) if varies(measured) else 1.0)
     scores *= spread / raw
     return raw
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from icsa.correlations import varies
 from icsa.errors import ConvergenceError, ExactFitError, InputError
 from icsa.linalg import squared_distances, symmetrize
 from icsa.matrices import Matrix, Vector, as_matrix, row_blocks
@@ -222,7 +223,7 @@ def _with_borrowed_variance(x: Matrix, location: Vector, scatter: Matrix) -> tup
             return scatter, 0
     everyone = _moments(x, np.ones(x.shape[0], dtype=bool))[1]
     scale = np.sqrt(np.diagonal(everyone))
-    if np.any(scale == 0.0):
+    if not np.all(varies(x)):
         raise InputError("The anchored scatter needs columns that vary. Drop constant ones.")
     units = np.outer(scale, scale)
     values, vectors = np.linalg.eigh(symmetrize(scatter / units))

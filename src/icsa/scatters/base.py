@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from icsa.correlations import varies
 from icsa.errors import InputError
 from icsa.linalg import cholesky_factor, symmetrize
 from icsa.matrices import Matrix, Vector, as_matrix
@@ -98,8 +99,8 @@ def checked(x: object, name: str, *, more_rows_than_columns_plus: int = 0) -> Ma
             "Drop columns, or use the scatters ('identity', 'cov')."
         )
     # Nearly always the first rows tell; only columns that are constant there are looked through.
-    for column in np.flatnonzero((matrix[:64] == matrix[0]).all(axis=0)):
-        if np.all(matrix[:, column] == matrix[0, column]):
+    for column in np.flatnonzero(~varies(matrix[:64])):
+        if not varies(matrix[:, column]):
             raise InputError(
                 f"{name} needs columns that vary: column {int(column)} is constant. Drop it."
             )

@@ -70,8 +70,12 @@ def _shortest_window(values: Vector, h: int) -> Rows:
     sums, squares = (_outward_sums(part, middle) for part in (gaps, gaps**2))
     starts = np.arange(n - h + 1)
     total = sums[starts] + sums[starts + h]
-    spread = squares[starts] + squares[starts + h] - total**2 / h
-    start = int(np.argmin(spread))
+    size = squares[starts] + squares[starts + h]
+    spread = size - total**2 / h
+    best = int(np.argmin(spread))
+    # Of windows that tie, the first: h summands leave at most h roundings of their sum, and these
+    # would choose otherwise after a change of units.
+    start = int(np.argmax(spread <= spread[best] + h * np.finfo(np.float64).eps * size[best]))
     return np.sort(order[start : start + h])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from icsa.correlations import varies
 from icsa.errors import InputError
 from icsa.matrices import Matrix, as_matrix
 from icsa.scatters.base import LocationScatter, checked
@@ -66,7 +67,8 @@ def variances(x: Matrix) -> LocationScatter:
            [0., 8.]])
     """
     matrix = as_matrix(x, minimum_rows=2)
-    return LocationScatter(matrix.mean(axis=0), np.diag(matrix.var(axis=0, ddof=1)))
+    found = np.where(varies(matrix), matrix.var(axis=0, ddof=1), 0.0)
+    return LocationScatter(matrix.mean(axis=0), np.diag(found))
 
 
 def cov(x: Matrix) -> LocationScatter:

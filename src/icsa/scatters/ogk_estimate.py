@@ -18,6 +18,7 @@ from icsa.matrices import Matrix, Vector
 from icsa.scatters.base import LocationScatter, checked
 from icsa.scatters.univariate import (
     average_ranks,
+    median_mad,
     qn_scale,
     tau_location_scale,
     tied_direction_error,
@@ -206,8 +207,10 @@ def untied_scales(columns: Matrix) -> Vector:
     (False, True)
     """
     scale = qn_scale(columns)
-    if not np.all(scale > 0):
-        scale = np.where(scale > 0, scale, tau_location_scale(columns)[1])
+    # After a rotation ties are ties but for rounding, which differs from processor to processor.
+    untied = scale > _NO_SPREAD * median_mad(columns)[1]
+    if not np.all(untied):
+        scale = np.where(untied, scale, tau_location_scale(columns)[1])
     return scale
 
 

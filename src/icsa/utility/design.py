@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from icsa.correlations import exceeds_rounding, varies
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector
 from icsa.utility.compared import CategoryColumn, ComparedColumn, NumericColumn
@@ -105,18 +106,17 @@ def location_and_scale(values: Vector, scale: Scale) -> tuple[float, float]:
         return float(cells.mean()), deviation
     centre = float(np.median(cells))
     spread = float(np.median(np.abs(cells - centre))) / _NORMAL_MAD
-    if spread == 0.0:
+    if not exceeds_rounding(spread, centre):
         low, high = np.quantile(cells, [0.25, 0.75])
         spread = float(high - low) / _NORMAL_IQR
-    return centre, spread or deviation
+    return centre, spread if exceeds_rounding(spread, centre) else deviation
 
 
 def _deviation(cells: Vector) -> float:
-    largest = float(np.abs(cells).max())
-    if largest == 0.0:
+    if not varies(cells):
         return 0.0
-    deviation = float((cells / largest).std())
-    return deviation * largest if deviation > 1e-13 else 0.0
+    largest = float(np.abs(cells).max())
+    return float((cells / largest).std()) * largest
 
 
 def _of_numbers(column: NumericColumn, scale: Scale) -> list[tuple[Vector, Vector]]:

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from scipy import linalg
 
+from icsa.correlations import varies
 from icsa.matrices import Matrix, Vector
 from icsa.measures import NotEstimable
 from icsa.utility.estimates import Estimated, Outcome
@@ -99,10 +100,11 @@ def _why_not(data: ModelData, design: Matrix, names: list[str]) -> NotEstimable 
     if data.family != "cox" and data.response.min() == data.response.max():
         return NotEstimable("the response is constant")
     if data.family == "cox":
+        varying = varies(design)
+        if not varying.all():
+            return NotEstimable(f"the term {names[int(varying.argmin())]!r} is constant")
         design = design - design.mean(axis=0)
     norms = np.linalg.norm(design, axis=0)
-    if (norms == 0.0).any():
-        return NotEstimable(f"the term {names[int(norms.argmin())]!r} is constant")
     triangle, order = linalg.qr(design / norms, mode="r", pivoting=True)
     weak = np.abs(np.diag(triangle[:k])) < _LEAST_SINE
     if weak.any():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from icsa.correlations import varies
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector
 
@@ -28,10 +29,9 @@ def full_rank_scores(x: Matrix) -> Matrix:
     >>> full_rank_scores(x).shape
     (4, 2)
     """
-    centred = x - x.mean(axis=0)
-    deviations = centred.std(axis=0)
-    varies = deviations > 1e-13 * np.maximum(np.abs(x).max(axis=0, initial=0.0), 1e-300)
-    scaled = centred[:, varies] / deviations[varies]
+    varying = x[:, varies(x)]
+    centred = varying - varying.mean(axis=0)
+    scaled = centred / centred.std(axis=0)
     values, vectors = np.linalg.eigh(scaled.T @ scaled / max(x.shape[0], 1))
     kept = values > _LEAST_EIGENVALUE * values.max(initial=0.0)
     scores: Matrix = scaled @ (vectors[:, kept] / np.sqrt(values[kept]))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from icsa.compilation import kernel
+from icsa.correlations import varies
 from icsa.matrices import Vector
 from icsa.measures import Estimate, Measure, NotEstimable
 from icsa.utility.chance import (
@@ -333,13 +334,16 @@ def _mean(values: Vector) -> Estimate:
 def _deviation(values: Vector) -> Estimate:
     if values.size < 2:
         return NotEstimable("a standard deviation needs two cells that are not missing")
+    if not varies(values):
+        return 0.0
     size = _size(values)
     return float((values / size).std(ddof=1) * size)
 
 
 def _kurtosis(values: Vector) -> float:
+    if not varies(values):
+        return 1.0
     centred = values / _size(values)
     centred = centred - centred.mean()
     squares = centred * centred
-    variance = float(squares.mean())
-    return float((squares * squares).mean()) / variance**2 if variance > 0.0 else 1.0
+    return float((squares * squares).mean()) / float(squares.mean()) ** 2

@@ -96,8 +96,11 @@ def principal_picture(
     centre = fitted.mean(axis=0)
     values, vectors = np.linalg.eigh((fitted - centre).T @ (fitted - centre) / n)
     axes = vectors[:, ::-1][:, :n_components]
-    # signs are free: the largest loading is positive, so that a picture can be made again
-    axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(n_components)])
+    # signs are free: the largest loading is positive, so that a picture can be made again, and of
+    # loadings that tie the first, or else rounding would choose
+    sizes = np.abs(axes)
+    leading = (sizes > (1.0 - 1e-8) * sizes.max(axis=0)).argmax(axis=0)
+    axes = axes * np.sign(axes[leading, np.arange(n_components)])
     names = tuple(column.name for column in columns)
     belongs = np.array([[source == name for source in design.sources] for name in names])
     return PrincipalPicture(

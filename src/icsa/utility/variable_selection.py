@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from icsa.correlations import varies
 from icsa.errors import ConvergenceError, InputError
 from icsa.matrices import Matrix, Vector
 from icsa.measures import Direction, Estimate, Measure, NotEstimable
@@ -238,9 +239,9 @@ def _problem(
     if not design.sources:
         return NotEstimable("no other column varies")
     response = taken(answer, kept[0], kept[1])
-    spread = float(response.original.std())
-    if spread == 0.0 or float(response.released.std()) == 0.0:
+    if not (varies(response.original) and varies(response.released)):
         return NotEstimable("the response does not vary")
+    spread = float(response.original.std())
     both = response.original / spread, response.released / spread
     return _Problem((design.original, design.released), both, design.sources)
 
@@ -297,7 +298,7 @@ def _fits_of_resamples(problem: _Problem) -> list[LassoFit | NotEstimable]:
     for _ in range(_REPETITIONS):
         drawn = rng.integers(0, y.size, size=problem.y[1].size)
         folds = random_folds(y.size, _FOLDS, rng)[drawn]
-        if np.unique(folds).size == _FOLDS and y[drawn].std() > 0.0:
+        if np.unique(folds).size == _FOLDS and varies(y[drawn]):
             fits.append(_fitted(x[drawn], y[drawn], folds))
     return fits
 
