@@ -46,11 +46,10 @@ _ROUNDING = 1e-10
 
 
 @kernel
-def robust_scale(ordered: Vector, trimmed: int) -> float:
+def robust_scale(ordered: Vector) -> float:
     """Return 1.4826 times the median deviation from the median.
 
-    Where more than half of the scores are tied, 1.2533 times the mean deviation, without the
-    `trimmed` outermost scores of either end, so that it does not depend on where these lie.
+    Where more than half of the scores are tied, it is 1.2533 times the mean deviation.
     """
     n = ordered.size
     middle = median_of(ordered)
@@ -70,9 +69,9 @@ def robust_scale(ordered: Vector, trimmed: int) -> float:
     if deviation > 0.0:
         return _MEDIAN_TO_SD * deviation
     total = 0.0
-    for i in range(trimmed, n - trimmed):
+    for i in range(n):
         total += abs(ordered[i] - middle)
-    return _MEAN_TO_SD * total / max(n - 2 * trimmed, 1)
+    return _MEAN_TO_SD * total / n
 
 
 @kernel

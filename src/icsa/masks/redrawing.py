@@ -123,7 +123,7 @@ def _redraw_column(column: Vector, stream: Stream, out: Vector, scratch: Vector)
     sign, ranked = binned or _sorted(column, people, scratch)
     groups = _levels(ranked.sorted, people, unseen) if ranked.sorted.size == n else None
     if groups is None and n < _FEWEST_FOR_GROUPS:
-        reach = _REACH * robust_scale(ranked.sorted, min(1, n // 3))
+        reach = _REACH * robust_scale(_inner(ranked.sorted, min(1, n // 4)))
         centre, deviation = held_moments(ranked.sorted, reach)
         out[:] = centre + deviation * stream.normals(n)
     else:
@@ -141,7 +141,7 @@ def _sorted(column: Vector, people: int, ordered: Vector) -> tuple[int, _Ranked]
     sign = orientation(ordered, people)
     if sign < 0:
         ordered[:] = -ordered[::-1]
-    cells = _singles(ordered[people : ordered.size - people])
+    cells = _singles(_inner(ordered, people))
     return sign, _Ranked(ordered, ordered, ordered, cells, np.arange(cells.shape[1] + 1))
 
 
@@ -176,6 +176,11 @@ def _binned(column: Vector, people: int) -> tuple[int, _Ranked] | None:
     return sign, _Ranked(sample, below, above, np.concatenate(parts, axis=1), before)
 
 
+def _inner(ordered: Vector, people: int) -> Vector:
+    """Return the scores without so many of the outermost of either end."""
+    return ordered[people : ordered.size - people]
+
+
 def _singles(ordered: Vector) -> Matrix:
     """Return the cells of people who have one each."""
     cells = np.empty((4, ordered.size))
@@ -202,7 +207,7 @@ def _neighbours(ranked: _Ranked, n: int, people: int, unseen: int, stream: Strea
     found = group_neighbours(ranked.cells, ranked.before, people, _largest_group(n), words, *inner)
     shapes = np.full(found + 2, _UNIFORM)
     length = _tail_length(n, people)
-    scale = robust_scale(ranked.sorted, unseen)
+    scale = robust_scale(_inner(ranked.sorted, people))
     below, above = -ranked.lowest[: length + 1], ranked.highest[: -length - 2 : -1].copy()
     for place, side, outward in ((0, -1.0, below), (found + 1, 1.0, above)):
         centre, widths[place], shapes[place] = tail_law(outward, people, unseen, scale, 0.0)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from icsa.correlations import deviations, exceeds_rounding, pairwise_correlations
+from icsa.correlations import deviations, pairwise_correlations
 from icsa.linalg import symmetrize
 from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.threads import in_threads, threads_for
