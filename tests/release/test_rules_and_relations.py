@@ -355,18 +355,20 @@ def test_an_order_that_was_found_holds_beside_rules(seed: int) -> None:
 )
 def test_columns_that_are_missing_together_stay_so(rule: str) -> None:
     generator = np.random.default_rng(8)
-    site = pl.Series("site", generator.choice(list("ABCDEFGH"), 300))
-    gone = (site == "C") | ((site != "A") & pl.Series(generator.random(300) < 0.15))
+    site = pl.Series("site", generator.choice(list("ABCDEFGH"), 900))
+    gone = (site == "C") | ((site != "A") & pl.Series(generator.random(900) < 0.15))
     frame = pl.DataFrame(
         {
             "site": site,
-            "first": pl.Series(generator.normal(5, 1, 300).round(1)).set(gone, None),
-            "second": pl.Series(generator.normal(50, 10, 300).round()).set(gone, None),
-            "age": generator.integers(18, 90, 300),
-            "weight": generator.normal(70, 9, 300).round(1),
+            "first": pl.Series(generator.normal(5, 1, 900).round(1)).set(gone, None),
+            "second": pl.Series(generator.normal(50, 10, 900).round()).set(gone, None),
+            "age": generator.integers(18, 90, 900),
+            "weight": generator.normal(70, 9, 900).round(1),
         }
     )
-    release = anonymize(frame, schema=schema_of(frame, rule), method="sa", random_state=1)
+    # Without calibration the rule is broken in ten rows or more, so that there is work to do.
+    schema = replace(schema_of(frame, rule), recipe={"calibration_rounds": 0})
+    release = anonymize(frame, schema=schema, method="sa", random_state=1)
     table = release.table
     assert (table["first"].is_null() == table["second"].is_null()).all()
     assert release.moved_cells[rule] > 0

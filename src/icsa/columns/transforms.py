@@ -34,8 +34,6 @@ _IQR_TO_SD = 0.741301109252801
 _CENTRAL_VALUES = 2000
 _KNOT_LEVELS = np.arange(1, 20) / 20
 _QUANTILE_LIMIT = 5.0
-# Likelihoods that differ by less than this a row differ by the rounding of their sums.
-_TIED_LIKELIHOOD = 1e-9
 
 
 class Transform(Protocol):
@@ -286,13 +284,8 @@ def _likeliest_exponent(z: Vector) -> float:
         return -0.5 * z.size * math.log(variance) + (exponent - 1.0) * signed_logs
 
     def best(candidates: Vector) -> float:
-        values = np.array([log_likelihood(float(e)) for e in candidates])
-        if not values.max() > -math.inf:
-            return 1.0
-        # Numbers that lie symmetrically like e as well as 2 - e: rounding must not choose, and the
-        # exponent nearest 1 bends least.
-        tied = candidates[values >= values.max() - _TIED_LIKELIHOOD * z.size]
-        return float(tied[int(np.argmin(np.abs(tied - 1.0)))])
+        values = [log_likelihood(float(e)) for e in candidates]
+        return float(candidates[int(np.argmax(values))]) if max(values) > -math.inf else 1.0
 
     coarse = best(np.linspace(0.0, 2.0, 21))
     return best(np.clip(np.round(coarse + np.linspace(-0.1, 0.1, 21), 2), 0.0, 2.0))

@@ -57,8 +57,9 @@ def _predict(scores: Matrix, column: int, missing: np.ndarray) -> None:
     if known.size > _ENOUGH_ROWS:
         known = np.random.default_rng(column).choice(known, _ENOUGH_ROWS, replace=False)
     table = scores[known]
-    centre, spread = table.mean(axis=0), deviations(table)
-    # A level that nobody has here: what rounding leaves of it would be as wide as the others.
+    spread = deviations(table)
+    # A level that nobody has here must explain nothing, and its rounded mean leaves something.
+    centre = np.where(spread > 0.0, table.mean(axis=0), table[0])
     spread[spread == 0.0] = 1.0
     standard = np.clip((table - centre) / spread, -_LIMIT, _LIMIT)
     others = np.arange(scores.shape[1]) != column

@@ -73,9 +73,11 @@ def _shortest_window(values: Vector, h: int) -> Rows:
     size = squares[starts] + squares[starts + h]
     spread = size - total**2 / h
     best = int(np.argmin(spread))
-    # Of windows that tie, the first: h summands leave at most h roundings of their sum, and these
-    # would choose otherwise after a change of units.
-    start = int(np.argmax(spread <= spread[best] + h * np.finfo(np.float64).eps * size[best]))
+    # Of windows that tie, the first: rounding would choose another one in other units. It is that
+    # of the cells, in the products with their gaps, and one of the sum for each of h summands.
+    length, largest = np.sqrt(h * size[best]), np.abs(values).max()
+    allowed = np.finfo(np.float64).eps * (h * size[best] + 4.0 * largest * length)
+    start = int(np.argmax(spread <= spread[best] + allowed))
     return np.sort(order[start : start + h])
 
 
