@@ -1,4 +1,4 @@
-"""Counts are kept exactly, and nearly nothing is lost by it."""
+"""Counts are kept exactly, and nearly nothing is lost by it; or they are moved by a few people."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from scipy.optimize import linear_sum_assignment
 
 from icsa.columns import assignment
 from icsa.columns.assignment import assigned_levels, balancing_offsets
-from icsa.columns.counts import counts_among, positions_by_rank
+from icsa.columns.counts import (
+    counts_among,
+    level_tree,
+    most_moved,
+    moved_counts,
+    positions_by_rank,
+)
+from icsa.randomness import as_key
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -128,3 +135,69 @@ def test_another_number_of_rows_has_the_same_shares(
         np.testing.assert_array_equal(
             np.bincount(levels.astype(int), minlength=scaled.size), scaled
         )
+
+
+@given(
+    counts=st.lists(st.integers(0, 3000), min_size=1, max_size=40).filter(any),
+    seed=SEEDS,
+    fewest=st.integers(1, 2),
+)
+def test_moved_counts_add_up_and_nobody_gets_a_level_that_nobody_had(
+    counts: list[int], seed: int, fewest: int
+) -> None:
+    before = np.array(counts)
+    after = moved_counts(before, as_key(seed).stream("counts"), fewest)
+    assert after.sum() == before.sum()
+    assert after.min() >= 0
+    assert not after[before == 0].any()
+    # A draw of its own, and those of four levels that are less common.
+    most = np.maximum(fewest, np.rint(0.3 * np.sqrt(before)))
+    assert np.all(np.abs(after - before) <= 5 * most)
+    np.testing.assert_array_equal(before, counts)
+    np.testing.assert_array_equal(
+        moved_counts(before, as_key(seed).stream("counts"), fewest), after
+    )
+
+
+@pytest.mark.parametrize(
+    ("counts", "most"), [([500, 400], 6), ([500, 30], 2), ([9, 1], 1), ([2, 2], 2), ([500, 0], 0)]
+)
+def test_people_who_move_between_two_levels_are_uniform(counts: list[int], most: int) -> None:
+    moves = [
+        int(moved_counts(np.array(counts), as_key(seed).stream("x"))[1]) - counts[1]
+        for seed in range(2000)
+    ]
+    values, times = np.unique(moves, return_counts=True)
+    np.testing.assert_array_equal(values, np.arange(-most, most + 1))
+    expected = 2000 / (2 * most + 1)
+    # A chi-square of 2 a degrees of freedom: beyond mean + 6 standard deviations only by a defect.
+    assert np.sum((times - expected) ** 2 / expected) <= 2 * most + 6 * np.sqrt(4 * most)
+
+
+def test_every_count_is_on_average_what_it_was() -> None:
+    counts = np.array([3, 700, 40, 1, 90, 0, 2, 260, 11, 5])
+    moved = np.array(
+        [moved_counts(counts, as_key(seed).stream("x")) for seed in range(4000)], dtype=float
+    )
+    errors = moved.std(axis=0) / np.sqrt(4000)
+    assert np.all(np.abs(moved.mean(axis=0) - counts) <= 5 * errors)
+    assert moved[:, 5].max() == 0
+    assert np.all(moved.std(axis=0)[counts > 0] > 0.5)
+
+
+def test_levels_stand_in_a_tree_by_their_size() -> None:
+    counts = np.array([5, 90, 80, 0, 70, 60, 50, 40])
+    assert level_tree(counts) == [(2, 1), (4, 1), (5, 1), (6, 1), (7, 2), (0, 2)]
+    assert most_moved(counts, counts, 2, 1, fewest=2) == 3
+    assert most_moved(counts, np.array([1, *counts[1:]]), 0, 2, fewest=2) == 1
+
+
+def test_moves_of_other_levels_say_nothing_about_a_count() -> None:
+    # Between neighbours in a row, sums of moves up to a level would stay small: within +-2.
+    counts = np.full(20, 12)
+    moved = [moved_counts(counts, as_key(seed).stream("x"), fewest=1) for seed in range(800)]
+    changes = np.array(moved) - counts
+    leaves = [level for level, _ in level_tree(counts)[4:]]
+    correlation = np.corrcoef(changes[:, leaves].T)
+    assert np.abs(correlation - np.eye(len(leaves))).max() < 0.2
+    assert np.cumsum(changes, axis=1)[:, 9].std() > 1.5

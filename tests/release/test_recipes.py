@@ -12,7 +12,9 @@ from icsa.release.recipes import resolve_recipe
 from icsa.tables import from_frame
 
 
-@pytest.mark.parametrize("choice", ["keep_quantiles", "find_relations", "split_zeros"])
+@pytest.mark.parametrize(
+    "choice", ["keep_quantiles", "find_relations", "split_zeros", "exact_counts"]
+)
 @pytest.mark.parametrize("value", [3, 0, "yes", 1.0, None])
 def test_switches_are_true_or_false(choice, value):
     with pytest.raises(InputError, match=f"{choice} must be true or false"):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, Self
 
 import polars as pl
 
 from icsa.matrices import Matrix, Vector
+from icsa.randomness import Stream
 from icsa.schema import Kind
 
 __all__ = ["Column"]
@@ -64,6 +65,13 @@ class Column(Protocol):
         """Move masked scores of rows that are not missing, in place, before they are decoded.
 
         Afterwards scores of measurements have the quantiles that the original's have.
+        """
+        ...
+
+    def with_moved_counts(self, stream: Stream, *, reverse: bool = False) -> Self:
+        """Return the column with counts and quantiles moved by a few people, to decode with.
+
+        Those of levels, or on the spike and off it, first; see `icsa.columns.counts.moved_counts`.
         """
         ...
 

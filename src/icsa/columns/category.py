@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import polars as pl
 
 from icsa.columns.base import Column
 from icsa.columns.constant import Constant
-from icsa.columns.counts import counts_among
+from icsa.columns.counts import counts_among, moved_counts
 from icsa.columns.fitted import FittedColumn
 from icsa.columns.levels import Levels, find_levels
 from icsa.columns.transforms import Scale
 from icsa.matrices import Matrix, Vector
+from icsa.randomness import Stream
 from icsa.schema import ColumnSpec
 
 __all__ = ["Category"]
@@ -83,6 +85,11 @@ class Category(FittedColumn):
         dummies[rows, places - (places > self.base)] = 1.0
         dummies[missing] = np.nan
         return dummies
+
+    def with_moved_counts(self, stream: Stream, *, reverse: bool = False) -> Self:
+        """Return the column with a few people moved from level to level."""
+        moved = moved_counts(self.levels.counts, stream, reverse=reverse)
+        return replace(self, levels=self.levels.with_counts(moved))
 
     def decode(self, scores: Matrix) -> Vector:
         """Return the positions of the levels that fit the scores best with the original counts."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import ClassVar, Self
@@ -22,6 +22,7 @@ from icsa.correlations import varies
 from icsa.errors import InputError
 from icsa.lattice import Lattice, lattice_of
 from icsa.matrices import Matrix, Vector
+from icsa.randomness import Stream
 from icsa.schema import ColumnSpec
 
 __all__ = ["Continuous"]
@@ -179,6 +180,10 @@ class Continuous(FittedColumn):
     def regain_quantiles(self, scores: Matrix) -> None:
         """Move masked scores in place so that their quantiles are those of the original's."""
         scores[:, 0] = self.quantiles.regained(scores[:, 0])
+
+    def with_moved_counts(self, stream: Stream, *, reverse: bool = False) -> Self:  # noqa: ARG002
+        """Return the column with a few people moved across each of its quantiles."""
+        return replace(self, quantiles=self.quantiles.with_moved_counts(self.n_present, stream))
 
     def decode(self, scores: Matrix) -> Vector:
         """Return numbers on the lattice and within the bounds; any number of rows will do."""

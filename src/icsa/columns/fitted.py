@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import polars as pl
 
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector
+from icsa.randomness import Stream
 from icsa.schema import ColumnSpec, Kind
 
 __all__ = ["FittedColumn", "Unscored"]
@@ -56,6 +57,10 @@ class FittedColumn:
 
     def regain_quantiles(self, scores: Matrix) -> None:
         """Do nothing: levels are as often as they were."""
+
+    def with_moved_counts(self, stream: Stream, *, reverse: bool = False) -> Self:  # noqa: ARG002
+        """Return the column itself: it has no counts to move."""
+        return self
 
     def require_scores(self, scores: Matrix) -> None:
         """Raise an error unless there are `width` columns of finite scores."""

@@ -36,6 +36,10 @@ class Levels:
     values: pl.Series
     counts: Counts
 
+    def with_counts(self, counts: Counts) -> Levels:
+        """Return the same levels with other counts."""
+        return Levels(self.values, counts)
+
     def positions(self, cells: pl.Series, spec: ColumnSpec) -> Vector:
         """Return each cell's position among the levels, NaN where missing."""
         return _positions(without_codes(cells, spec), self.values, spec)

@@ -12,14 +12,16 @@ instead of being piled up there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 
+from icsa.columns.counts import moved_counts
 from icsa.columns.transforms import Transform
 from icsa.lattice import Lattice
 from icsa.matrices import Vector
+from icsa.randomness import Stream
 
 __all__ = ["KeptQuantiles"]
 
@@ -118,6 +120,13 @@ class KeptQuantiles:
         low = _tail(-below, -float(scores[0]), -float(ends[0]), levels[0] * ordered.size)
         high = _tail(above, float(scores[-1]), float(ends[1]), levels[0] * ordered.size)
         return cls(levels, scores, (low, high))
+
+    def with_moved_counts(self, n_rows: int, stream: Stream) -> Self:
+        """Return the same scores at levels that are moved by a few of so many people."""
+        borders = np.rint(np.concatenate([[0.0], self.levels, [1.0]]) * n_rows).astype(np.int64)
+        # A quantile moves by what all intervals before it do: so less for each.
+        moved = np.cumsum(moved_counts(np.diff(borders), stream, fewest=1))[:-1] - borders[1:-1]
+        return replace(self, levels=self.levels + moved / n_rows)
 
     def regained(self, scores: Vector) -> Vector:
         """Return masked scores moved so that their quantiles are the original's."""

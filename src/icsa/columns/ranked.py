@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import polars as pl
 
-from icsa.columns.counts import counts_among, positions_by_rank
+from icsa.columns.counts import counts_among, moved_counts, positions_by_rank
 from icsa.columns.fitted import FittedColumn
 from icsa.columns.levels import Levels
 from icsa.matrices import Matrix, Vector
+from icsa.randomness import Stream
 
 __all__ = ["RankedLevels"]
 
@@ -35,6 +37,11 @@ class RankedLevels(FittedColumn):
     def encode(self, numbers: Vector) -> Matrix:
         """Return the numbers as the only column of scores."""
         return np.array(numbers, dtype=np.float64)[:, None]
+
+    def with_moved_counts(self, stream: Stream, *, reverse: bool = False) -> Self:
+        """Return the column with a few people moved from level to level."""
+        moved = moved_counts(self.levels.counts, stream, reverse=reverse)
+        return replace(self, levels=self.levels.with_counts(moved))
 
     def decode(self, scores: Matrix) -> Vector:
         """Return the levels by the order of the scores, with the original counts."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,13 +14,14 @@ from icsa.columns.binary import Binary
 from icsa.columns.bounds import just_above, just_below
 from icsa.columns.constant import Constant
 from icsa.columns.continuous import Continuous
-from icsa.columns.counts import counts_among, positions_by_rank
+from icsa.columns.counts import counts_among, moved_counts, positions_by_rank
 from icsa.columns.fitted import FittedColumn
 from icsa.columns.integer import Integer
 from icsa.columns.times import Duration
 from icsa.columns.transforms import Scale
 from icsa.correlations import varies
 from icsa.matrices import Matrix, Vector
+from icsa.randomness import Stream
 from icsa.schema import ColumnSpec
 
 __all__ = ["ZeroInflated"]
@@ -93,6 +95,12 @@ class ZeroInflated(FittedColumn):
     def encode(self, numbers: Vector) -> Matrix:
         """Return the scores, shape (n_rows, 2), the second NaN on the spike."""
         return self._two(numbers, self.part.encode(self._off(numbers)))
+
+    def with_moved_counts(self, stream: Stream, *, reverse: bool = False) -> Self:
+        """Return the column with a few people moved onto the spike or off it."""
+        counts = np.array([self.n_spike, self.n_present - self.n_spike])
+        moved = moved_counts(counts, stream, reverse=reverse)
+        return replace(self, n_spike=int(moved[0]), part=self.part.with_moved_counts(stream))
 
     def regain_quantiles(self, scores: Matrix) -> None:
         """Move masked scores of rows off the spike in place, as the part does."""

@@ -97,6 +97,22 @@ class Derivation:
             restored[relation.target] = found
         return restored
 
+    def with_missing(self, moved: Callable[[LinearRelation], int]) -> Derivation:
+        """Return the derivation with other numbers of missing cells of targets, at least one.
+
+        Parameters
+        ----------
+        moved : function
+            From a relation whose target has missing cells of its own to how many there are to be.
+        """
+        return replace(
+            self,
+            relations=tuple(
+                replace(found, missing=max(1, moved(found))) if found.missing else found
+                for found in self.relations
+            ),
+        )
+
     def describe_in(
         self, numbers: Mapping[str, Vector], rounded: Callable[[str, Vector], Vector]
     ) -> tuple[str, ...]:

@@ -37,6 +37,12 @@ _HOW = {
     "time": "masked",
     "constant": "one value for everybody, as it was",
 }
+_HOW_MOVED = {
+    "zero-inflated": "masked, about as many equal cells as before",
+    "binary": "masked, counts moved by a few",
+    "category": "masked, counts moved by a few",
+    "ordinal": "masked, counts moved by a few",
+}
 # Released standard deviations above so many times the original's are told.
 _WIDE = 1.5
 # Robust standard deviations from the middle of a column that are not yet far.
@@ -70,7 +76,9 @@ def changes_of(
             kind = plan.columns[spec.name].kind
             action = "constant" if kind == "constant" else "masked"
             how = _HOW[kind]
-            if schema.rules and not _has_its_counts(plan.columns[spec.name], after):
+            if not plan.recipe.exact_counts:
+                how = _HOW_MOVED.get(kind, how)
+            elif schema.rules and not _has_its_counts(plan.columns[spec.name], after):
                 how = "masked, counts changed by rules"
             if spec.name in targets:
                 action, how = "recomputed", f"recomputed: {targets[spec.name].describe()}"
@@ -174,8 +182,9 @@ def _rare_levels(plan: Plan) -> Iterator[str]:
             continue
         rare = int(np.sum((levels.counts > 0) & (levels.counts < FEWEST_HOLDERS)))
         if rare:
+            are = "are" if plan.recipe.exact_counts else "may be"
             yield (
-                f"{name}: {rare} level(s) held by fewer than {FEWEST_HOLDERS} people are in the "
+                f"{name}: {rare} level(s) held by fewer than {FEWEST_HOLDERS} people {are} in the "
                 "release as they are. Merge them with others, or drop the column."
             )
 

@@ -8,16 +8,18 @@ from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from icsa.columns.base import Column
+from icsa.columns.counts import counts_among, moved_counts
 from icsa.columns.identifier import Identifier
 from icsa.errors import InputError
 from icsa.inspection import guess_schema
 from icsa.masks.members import ROW_KEEPING
 from icsa.matrices import Vector
 from icsa.memory import give_back_memory
-from icsa.randomness import Key, as_key
+from icsa.randomness import Key, Stream, as_key
 from icsa.release.accounts import changes_of, warnings_of
 from icsa.release.arguments import given_names, given_schema
 from icsa.release.extents import extent_of
@@ -254,7 +256,8 @@ def _cells_of(
         if spec.action == "mask":
             built[name] = plan.columns[name].cells(numbers[name])
             if has_reasons(source, plan.extents, name):
-                found = _with_reasons(built[name], source, plan.columns[name], key)
+                exact = plan.recipe.exact_counts
+                found = _with_reasons(built[name], source, plan.columns[name], key, exact=exact)
                 built[name], letters[name] = found
         elif spec.action == "replace":
             built[name] = Identifier.fit(cells, spec).fresh(n_rows).alias(name)
@@ -280,7 +283,7 @@ def _variables_of(source: Table, schema: Schema, released: Sequence[str]) -> dic
 
 
 def _with_reasons(
-    released: pl.Series, source: Table, column: Column, key: Key
+    released: pl.Series, source: Table, column: Column, key: Key, *, exact: bool
 ) -> tuple[pl.Series, pl.Series]:
     """Return the cells with the original's codes for missing, shuffled, and its letters likewise.
 
@@ -293,10 +296,27 @@ def _with_reasons(
     found = _no_letters(released)
     if not codes.len():
         return released, found
-    order = permutation(codes.len(), key.child("missing codes").stream(original.name))
     rows = np.flatnonzero(released.is_null().to_numpy())
-    drawn = np.resize(order, rows.size)
+    stream = key.child("missing codes").stream(original.name)
+    if exact:
+        drawn = np.resize(permutation(codes.len(), stream), rows.size)
+    else:
+        reasons = pl.DataFrame([codes.alias("code"), letters.filter(gone).alias("letter")])
+        moving = key.child("counts").child("reasons").stream(original.name)
+        drawn = _moved_reasons(reasons, rows.size, moving)[permutation(rows.size, stream)]
     return released.scatter(rows, codes[drawn]), found.scatter(rows, letters.filter(gone)[drawn])
+
+
+def _moved_reasons(reasons: pl.DataFrame, n_rows: int, stream: Stream) -> npt.NDArray[np.int64]:
+    """Return a row of `reasons` for each row, every reason as often as before but for a few."""
+    distinct = (
+        reasons.with_row_index("row")
+        .group_by(reasons.columns, maintain_order=True)
+        .agg(pl.col("row").first(), pl.len().alias("people"))
+        .sort("people", descending=True, maintain_order=True)
+    )
+    counts = moved_counts(distinct["people"].cast(pl.Int64).to_numpy(), stream)
+    return np.repeat(distinct["row"].cast(pl.Int64).to_numpy(), counts_among(counts, n_rows))
 
 
 def _no_letters(cells: pl.Series) -> pl.Series:

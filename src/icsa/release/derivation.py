@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import numpy as np
 import polars as pl
@@ -15,6 +15,7 @@ from icsa.columns.binary import Binary
 from icsa.inspection.profile import profile_of
 from icsa.inspection.related import quantity_of
 from icsa.matrices import Matrix, Vector
+from icsa.randomness import Stream
 from icsa.relations import Derivation, Gap, LinearRelation, find_derivation
 from icsa.release.recipes import Recipe
 from icsa.schema import ColumnSpec, Kind, Schema
@@ -155,6 +156,9 @@ class _Unseen:
 
     def regain_quantiles(self, scores: Matrix) -> None:
         self.column.regain_quantiles(scores)
+
+    def with_moved_counts(self, stream: Stream, *, reverse: bool = False) -> Self:
+        return replace(self, column=self.column.with_moved_counts(stream, reverse=reverse))
 
     def anchor(self, numbers: Vector) -> Vector | None:  # noqa: ARG002
         """Return None: the gap follows from its columns, which are anchors."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,8 @@ from icsa.columns.base import Column
 from icsa.columns.counts import positions_by_rank
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector, row_blocks
+from icsa.randomness import Key
+from icsa.release.draws import Draw, Draws, second_part
 from icsa.threads import in_threads
 
 __all__ = ["Encoding", "Part", "encoding_of"]
@@ -25,6 +27,7 @@ class Part:
     column: Column
     place: slice
     group: int | None
+    draw: Draw
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +40,8 @@ class Encoding:
     group_shares : tuple of float
         For each distinct pattern of columns missing together, the share of rows it is missing in.
         Its indicator stands after the scores of all columns.
+    group_draws : tuple of Draw
+        What moves their counts, if they are to be moved.
     n_scores : int
         Scores of columns and indicators.
     keeps_quantiles : bool
@@ -45,6 +50,7 @@ class Encoding:
 
     parts: tuple[Part, ...]
     group_shares: tuple[float, ...]
+    group_draws: tuple[Draw, ...]
     n_scores: int
     keeps_quantiles: bool
 
@@ -52,6 +58,23 @@ class Encoding:
     def n_columns_scores(self) -> int:
         """Number of scores before the indicators."""
         return self.n_scores - len(self.group_shares)
+
+    def with_moved_counts(self, n_rows: int, key: Key) -> Self:
+        """Return the encoding with all counts moved by a few of so many people, to decode with."""
+        shares = tuple(
+            draw.moved_share(round(share * n_rows), n_rows, key) / n_rows
+            for share, draw in zip(self.group_shares, self.group_draws, strict=True)
+        )
+        parts = tuple(
+            replace(
+                part,
+                column=part.column.with_moved_counts(
+                    part.draw.stream(key), reverse=part.draw.reverse
+                ),
+            )
+            for part in self.parts
+        )
+        return replace(self, parts=parts, group_shares=shares)
 
     def room(self, n_rows: int) -> Matrix:
         """Return room for the scores of so many rows."""
@@ -165,6 +188,8 @@ def encoding_of(
     """Return the places of all columns, and the patterns in which they are missing together."""
     patterns: dict[bytes, int] = {}
     shares: list[float] = []
+    draws = Draws()
+    group_draws: list[Draw] = []
     parts: list[Part] = []
     start = 0
     for name, column in columns.items():
@@ -175,6 +200,9 @@ def encoding_of(
             group = patterns.setdefault(pattern, len(patterns))
             if group == len(shares):
                 shares.append(float(missing.mean()))
-        parts.append(Part(column, slice(start, start + column.width), group))
+                group_draws.append(draws.of(missing))
+        own = draws.of(None if missing.any() else second_part(column, numbers[name]))
+        parts.append(Part(column, slice(start, start + column.width), group, own))
         start += column.width
-    return Encoding(tuple(parts), tuple(shares), start + len(shares), keep_quantiles)
+    n_scores = start + len(shares)
+    return Encoding(tuple(parts), tuple(shares), tuple(group_draws), n_scores, keep_quantiles)

@@ -20,7 +20,7 @@ from icsa.ics import InvariantCoordinates
 from icsa.matrices import Matrix, Vector
 from icsa.memory import give_back_memory
 from icsa.randomness import Key
-from icsa.relations import Derivation
+from icsa.relations import Derivation, LinearRelation
 from icsa.release.calibration import Move, calibrating_move, score_correlation, view_correlation
 from icsa.release.coordinates import find_coordinates, judge_anchors
 from icsa.release.derivation import broken_by_keeping, coded_columns, derivation_of
@@ -97,6 +97,9 @@ class Plan:
         """
         progress("masking", 0.4)
         give_back_memory()
+        encoding, derivation = self.encoding, self.derivation
+        if not self.recipe.exact_counts:  # calibration knows of the original's counts only
+            encoding, derivation = self._with_moved_counts(key.child("counts"))
         masked = self.masked_scores(key, in_place=in_place)
         if self.wanted is not None:
             progress("calibrating", 0.5)
@@ -104,9 +107,9 @@ class Plan:
         progress("decoding", 0.6)
         give_back_memory()
         threads = threads_for(masked.size, None)
-        coded = {part.column.name: part.column for part in self.encoding.parts}
-        decoded = self.encoding.decode(masked, threads, in_place=True)
-        return self.derivation.restore(
+        coded = {part.column.name: part.column for part in encoding.parts}
+        decoded = encoding.decode(masked, threads, in_place=True)
+        return derivation.restore(
             decoded,
             coded,
             lambda name, found: within_bounds(
@@ -147,6 +150,16 @@ class Plan:
         # One column is its own row: then blocks of rows are not copied before they are written to.
         components = self.coordinates.eigenvalues.size
         return bool(components == self.scores.shape[1] > 1)
+
+    def _with_moved_counts(self, key: Key) -> tuple[Encoding, Derivation]:
+        """Return what the release is decoded by, with counts moved by a few people."""
+        n_rows = self.scores.shape[0]
+        draws = {part.column.name: part.draw for part in self.encoding.parts}
+
+        def moved(relation: LinearRelation) -> int:
+            return draws[relation.target].moved_share(relation.missing, n_rows, key)
+
+        return self.encoding.with_moved_counts(n_rows, key), self.derivation.with_missing(moved)
 
     def _calibrating_move(self, masked: Matrix) -> Move:
         assert self.wanted is not None

@@ -33,6 +33,9 @@ class Recipe:
         Whether exact relations between columns are looked for and kept.
     split_zeros : bool
         Whether columns with many equal cells are coded in two parts.
+    exact_counts : bool
+        Whether levels, zeros and missing cells are as many as in the original, and quantiles its
+        own; or all of these are moved by a few people, drawn by the key.
     mask : str
         What hides each coordinate, one of `icsa.masks.MASKS`.
     """
@@ -43,6 +46,7 @@ class Recipe:
     keep_quantiles: bool = True
     find_relations: bool = True
     split_zeros: bool = True
+    exact_counts: bool = True
     mask: str = "redraw"
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ from icsa.errors import InputError, UnknownNameError
 __all__ = ["CHOICES", "require_choices"]
 
 _SCALES = ("linear", "power", "quantile")
-_SWITCHES = ("keep_quantiles", "find_relations", "split_zeros")
+_SWITCHES = ("keep_quantiles", "find_relations", "split_zeros", "exact_counts")
 _MOST_ROUNDS = 100
 CHOICES = ("scale", "calibration_rounds", *_SWITCHES, "mask")
 
