@@ -1,5 +1,6 @@
 """Show what becomes of three people who stand out, under spectral anonymization (SA) and ICSA.
 
+Both are shown as they were published, with the mask permute, and with the mask redraw, the default.
 The table is examples/patients.csv: 300 invented people, made by examples/make_patients.py.
 Nothing is written unless asked: ``--output FILE.csv`` writes one ICSA release under a fresh secret
 key, which is not kept.
@@ -18,9 +19,11 @@ from icsa import anonymize_matrix, invariant_coordinates, masked_copy
 TABLE = Path(__file__).with_name("patients.csv")
 STAND_OUT = [40, 150, 260]
 METHODS = {
-    "SA, units as they are": ("identity", "cov"),
-    "SA, columns standardised": ("variances", "cov"),
-    "ICSA": ("mcd50", "mcd75"),
+    "SA, units as they are, permute": (("identity", "cov"), "permute"),
+    "SA, columns standardised, permute": (("variances", "cov"), "permute"),
+    "ICSA, permute": (("mcd50", "mcd75"), "permute"),
+    "SA, columns standardised, redraw": (("variances", "cov"), "redraw"),
+    "ICSA, redraw": (("mcd50", "mcd75"), "redraw"),
 }
 
 HEAD = """\
@@ -61,14 +64,11 @@ def replication(x: np.ndarray, released: np.ndarray) -> np.ndarray:
     return np.array([*(nearest / others), ore, ore_raw])
 
 
-def replications(x: np.ndarray, scatters: tuple[str, str], releases: int) -> np.ndarray:
+def replications(x: np.ndarray, scatters: tuple[str, str], mask: str, releases: int) -> np.ndarray:
     """Return `replication` of several releases, one a column."""
-    coordinates = invariant_coordinates(
-        x, scatters=scatters
-    )  # once: releases differ by their masks
-    return np.column_stack(
-        [replication(x, masked_copy(x, coordinates, random_state=seed)) for seed in range(releases)]
-    )
+    coordinates = invariant_coordinates(x, scatters=scatters)  # once: releases differ by their keys
+    made = [masked_copy(x, coordinates, mask=mask, random_state=seed) for seed in range(releases)]
+    return np.column_stack([replication(x, released) for released in made])
 
 
 def mean_and_error(values: np.ndarray, decimals: int) -> str:
@@ -101,7 +101,7 @@ def main() -> None:
         parser.error(f"{options.output} exists. Give another name, or remove it.")
 
     names, x = read_table(TABLE)
-    found = {name: replications(x, pair, options.releases) for name, pair in METHODS.items()}
+    found = {name: replications(x, *how, options.releases) for name, how in METHODS.items()}
 
     print(
         HEAD.format(
