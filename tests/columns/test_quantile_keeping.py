@@ -151,6 +151,21 @@ def test_how_far_out_somebody_is_has_no_influence_beyond_a_bound(scale: str):
         assert found[0].max() < 150.0
 
 
+@pytest.mark.parametrize("n", [400, 50_000])
+def test_what_top_coding_leaves_out_does_not_come_back_with_the_tails(n: int):
+    # Of 50,000 people dozens lie beyond the limit, so that quantiles do too.
+    for seed in range(3):
+        generator = np.random.default_rng(seed)
+        cells = pl.Series("crp", generator.lognormal(1.0, 1.3, size=n))
+        spec = ColumnSpec(name="crp", kind="continuous")
+        column = fit_column(cells, spec, scale="quantile")
+        farthest = column.decode(np.array([[5.0]]))[0]
+        assert (cells > farthest).sum() > 0
+        scores = generator.standard_t(3, size=(n, 1))
+        column.regain_quantiles(scores)
+        assert cells.quantile(0.98) < column.decode(scores).max() <= farthest * (1 + 1e-12)
+
+
 def test_tails_are_squeezed_into_the_room_before_a_bound():
     generator = np.random.default_rng(5)
     original = np.sort(generator.uniform(0.0, 10.0, size=500))

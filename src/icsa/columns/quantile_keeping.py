@@ -110,10 +110,17 @@ class KeptQuantiles:
         levels = _levels(ordered.size)
         if levels.size == 0:
             return cls(levels, levels, ())
+        numbers = (
+            _quantiles(ordered, levels, lattice),
+            _ends(ordered, lattice, bounds),
+            _outermost(ordered, levels[0], lattice),
+        )
         with np.errstate(over="ignore", invalid="ignore"):
-            scores = transform.forward(_quantiles(ordered, levels, lattice))
-            ends = transform.forward(_ends(ordered, lattice, bounds))
-            outer = transform.forward(_outermost(ordered, levels[0], lattice))
+            # As encoded: what lies beyond a scale's limit is not to be released.
+            scores, ends, outer = (
+                np.clip(transform.forward(some), -transform.limit, transform.limit)
+                for some in numbers
+            )
         if not (np.isfinite(scores).all() and np.isfinite(outer).all()):
             return cls(levels[:0], scores[:0], ())
         below, above = np.split(outer, 2)
