@@ -163,7 +163,7 @@ def test_a_tail_worked_by_hand() -> None:
     y = [100.0]
     for j in range(2, 8):
         y.append(10.0 if j == 2 else y[-1] - 1.0 / (j - 1))
-    centre, slope, shape = module.tail_law(np.array(y), k, q, 0.0, 0.0)
+    centre, slope, shape = module.tail_law(np.array(y), k, q, 0.0, 0.0, 0.3)
     # From y_4: y_3 = y_4 + 1/3, y_2 = y_3 + 1/2, y_1 = y_2 + 1.
     expected = y[3] + (1 / 3 + (1 / 3 + 1 / 2) + (1 / 3 + 1 / 2 + 1)) / 3
     assert (centre, slope, shape) == (pytest.approx(expected), pytest.approx(1.0), 0.0)

@@ -4,10 +4,11 @@ A masked score is a sum of masked components: its distribution is nearer to a no
 original's was. Masked scores are therefore moved between knots, from their own quantiles to those
 of the original's scores. Every knot has at least ten people on each side and between it and the
 next one, so that none tells of a single person. Beyond the outermost a tail is built from its
-ranks: as long on average as the original's and shaped like it, but every gap counts at most five
-times what those farther in let expect, so that a lone person far out does not make it longer. Where
-a bound comes, or a last value that ten people share, the tail is squeezed into the room before it,
-instead of being piled up there.
+ranks, by further knots with 10, 20, 40, ... people beyond. The last ten people, or up to twice as
+many, are as far out on average as the original's and shaped like them, but every gap counts at most
+five times what those farther in let expect, so that a lone person far out does not make the tail
+longer. Where a bound comes, or a last value that ten people share, they are squeezed into the room
+before it, instead of being piled up there.
 """
 
 from __future__ import annotations
@@ -30,46 +31,54 @@ _PEOPLE = 10
 # Steps between levels that are equally far apart, and levels outside of them, if rows allow.
 _STEPS = 20
 _OUTER_LEVELS = (0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025)
-# Spacings that are looked at, in tails: those beyond the first tell what to expect of it.
-_LOOKED_AT = 5
-# Shape of a tail that ends as abruptly as a uniform one.
-_ABRUPT = -1.0
+# Spacings of an end that are looked at: those of ten people, and what to expect of them.
+_LOOKED_AT = 50
+# Tails end as abruptly as a uniform one, or fall exponentially: scales have bent heavier ones.
+_SHAPES = (-1.0, 0.0)
 # Masked scores whose quantiles are taken, at most: ten people beyond the outermost level.
 _ENOUGH_SCORES = 40_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tail:
     """What lies beyond an outermost knot, as lengths from there.
 
     Attributes
     ----------
+    people, lengths : Vector
+        How many of the original's people are farther out than each length: ten or up to twice as
+        many, and so on to everybody of the tail, beyond a length of 0.
     mean : float
-        Of all lengths.
+        Of what the first of these have beyond theirs.
     shape : float
-        Of a generalised Pareto law: 0 is exponential, less ends sooner.
+        Of their generalised Pareto law: 0 is exponential, less ends sooner.
     room : float
-        Up to the bound; infinite where there is none.
+        From there up to the bound; infinite where there is none.
 
     Examples
     --------
-    >>> Tail(mean=1.0, shape=0.0, room=np.inf).lengths(3).round(2)  # -log of 1/6, 3/6, 5/6
+    >>> knots = np.array([10.0]), np.array([0.0])
+    >>> tail = Tail(*knots, mean=1.0, shape=0.0, room=np.inf)
+    >>> tail.by_rank(3).round(2)  # -log of 1/6, 3/6, 5/6
     array([1.79, 0.69, 0.18])
     """
 
+    people: Vector
+    lengths: Vector
     mean: float
     shape: float
     room: float
 
-    def lengths(self, count: int) -> Vector:
-        """Return so many lengths, the longest first: quantiles of the law, squeezed."""
-        exponential = -np.log((np.arange(count) + 0.5) / count)
+    def by_rank(self, count: int) -> Vector:
+        """Return so many lengths, the longest first."""
+        rank = (np.arange(count) + 0.5) / count * self.people[-1]
+        beyond = -np.log(np.minimum(rank / self.people[0], 1.0))
         if self.shape != 0.0:
-            exponential = np.expm1(self.shape * exponential) / self.shape
-        found = self.mean * (1.0 - self.shape) * exponential
-        if np.isinf(self.room) or self.room <= 0.0:
-            return found
-        return np.asarray(-self.room * np.expm1(-found / self.room))
+            beyond = np.expm1(self.shape * beyond) / self.shape
+        beyond *= self.mean * (1.0 - self.shape)
+        if np.isfinite(self.room) and self.room > 0.0:
+            beyond = -self.room * np.expm1(-beyond / self.room)
+        return np.asarray(np.interp(rank, self.people, self.lengths) + beyond)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -124,8 +133,9 @@ class KeptQuantiles:
         if not (np.isfinite(scores).all() and np.isfinite(outer).all()):
             return cls(levels[:0], scores[:0], ())
         below, above = np.split(outer, 2)
-        low = _tail(-below, -float(scores[0]), -float(ends[0]), levels[0] * ordered.size)
-        high = _tail(above, float(scores[-1]), float(ends[1]), levels[0] * ordered.size)
+        people = float(levels[0] * ordered.size)
+        low = _tail(-below, -float(scores[0]), -float(ends[0]), people)
+        high = _tail(above[::-1], float(scores[-1]), float(ends[1]), people)
         return cls(levels, scores, (low, high))
 
     def with_moved_counts(self, n_rows: int, stream: Stream) -> Self:
@@ -150,7 +160,7 @@ class KeptQuantiles:
         for side, tail, knot in zip((-1.0, 1.0), self.tails, target[[0, -1]], strict=True):
             rows = np.flatnonzero(side * (moved - knot) > 0.0)
             outermost_first = rows[np.argsort(-side * moved[rows], kind="stable")]
-            moved[outermost_first] = knot + side * tail.lengths(rows.size)
+            moved[outermost_first] = knot + side * tail.by_rank(rows.size)
         return moved
 
 
@@ -185,21 +195,25 @@ def _ends(ordered: Vector, lattice: Lattice | None, bounds: tuple[float, float])
 
 
 def _outermost(ordered: Vector, level: float, lattice: Lattice | None) -> Vector:
-    """Return the numbers of both tails, ascending each, and as many spacings as are looked at."""
+    """Return the numbers of both tails and of as many people as are looked at, ascending each."""
     n = ordered.size
-    people = round(level * n)
-    last = max(min(_LOOKED_AT * people, n // 4), people + 1)
-    levels = (np.arange(last + 1) + 0.5) / n
+    count = max(min(_LOOKED_AT, n // 4), round(level * n) + 1) + 1
+    levels = (np.arange(count) + 0.5) / n
     return _quantiles(ordered, np.concatenate([levels, 1.0 - levels[::-1]]), lattice)
 
 
-def _tail(ascending: Vector, knot: float, end: float, people: float) -> Tail:
-    """Return the tail above a knot from its scores, or from those below it with their signs turned.
+def _tail(outward: Vector, knot: float, end: float, people: float) -> Tail:
+    """Return the tail above a knot from the outermost scores, the farthest first.
 
-    Scores are in robust standard deviations.
+    Scores are in robust standard deviations. For a lower tail all signs are turned.
     """
     from icsa.masks.redraw_kernels import tail_law
 
-    outward = np.sort(ascending)[::-1].copy()
-    centre, _, shape = tail_law(outward, round(people), 0, 1.0, _ABRUPT)
-    return Tail(max(float(centre) - knot, 0.0), float(shape), end - knot)
+    counts = _PEOPLE * 2.0 ** np.arange(32)
+    counts = np.append(counts[counts <= people - _PEOPLE], people)
+    between = np.interp(counts[:-1] - 0.5, np.arange(outward.size), outward)
+    knots = np.append(np.maximum(between, knot), knot)
+    looked_at = np.ascontiguousarray(outward[: _LOOKED_AT + 1])
+    centre, _, shape = tail_law(looked_at, round(counts[0]), 0, 1.0, *_SHAPES)
+    mean = max(float(centre) - knots[0], 0.0)
+    return Tail(counts, knots - knot, mean, float(shape), end - float(knots[0]))

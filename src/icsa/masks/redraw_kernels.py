@@ -36,8 +36,6 @@ _MEDIAN_TO_SD, _MEAN_TO_SD = 1.482602218505602, 1.2533141373155003
 _LONGEST_GAP = 5.0
 # Spacings are taken to be no less than those of a normal sample's tail, as a share of its sd.
 _LEAST_SPACING = 0.35
-# Tails are drawn from a law that is no heavier than this (generalised Pareto shape).
-_HEAVIEST = 0.3
 # A spacing so many times the mean one around it separates groups of people.
 _WIDE_GAP = 6.0
 # Differences this small, as a share of what they are compared with, are rounding, so that ties are
@@ -163,14 +161,15 @@ def bin_scores(
 
 @kernel
 def tail_law(
-    outward: Vector, k: int, q: int, scale: float, lightest: float
+    outward: Vector, k: int, q: int, scale: float, lightest: float, heaviest: float
 ) -> tuple[float, float, float]:
     """Return where the k outermost scores are on average, their slope and their shape.
 
     From the outermost score y_1 inwards, S_j = j (y_j - y_(j+1)) are equal on average where the
     tail falls exponentially, grow outwards where it is heavier, and shrink where it ends. Those of
     j <= q are not looked at but continued from the others, and none counts more than five times
-    what those of j > k let expect. The k scores are then built up again from y_(k+1).
+    what those of j > k let expect. The k scores are then built up again from y_(k+1). The shape is
+    that of a generalised Pareto law, from `lightest` to `heaviest`.
     """
     last = outward.size - 1
     spacings = np.empty(last)
@@ -184,7 +183,7 @@ def tail_law(
     shape = 0.0
     if last >= 3 * k and slope > 0.0 and inner_slope > 0.0:
         shape = math.log(slope / inner_slope) / math.log(math.sqrt(last / (q + 1)))
-        shape = min(max(shape, lightest), _HEAVIEST)
+        shape = min(max(shape, lightest), heaviest)
     for j in range(1, q + 1):
         spacings[j - 1] = slope * (j / math.sqrt((q + 1) * k)) ** -shape
     length, total = 0.0, 0.0

@@ -36,6 +36,8 @@ _UNSEEN: Final = 2
 _MOST_LEVELS: Final = 10
 # In a small sample, scores farther from the median than this many deviations count as this far.
 _REACH: Final = 3.0
+# Tails fall exponentially, or as heavy ones do whose first three moments exist.
+_SHAPES: Final = (0.0, 0.3)
 # A shape that no tail has: the group's law is uniform.
 _UNIFORM: Final = -1.0
 # Longer columns are not sorted: that would be most of the work. Their middle goes into bins, whose
@@ -210,7 +212,7 @@ def _neighbours(ranked: _Ranked, n: int, people: int, unseen: int, stream: Strea
     scale = robust_scale(_inner(ranked.sorted, people))
     below, above = -ranked.lowest[: length + 1], ranked.highest[: -length - 2 : -1].copy()
     for place, side, outward in ((0, -1.0, below), (found + 1, 1.0, above)):
-        centre, widths[place], shapes[place] = tail_law(outward, people, unseen, scale, 0.0)
+        centre, widths[place], shapes[place] = tail_law(outward, people, unseen, scale, *_SHAPES)
         counts[place], centres[place] = people, side * centre
     return _Groups(counts[: found + 2], centres[: found + 2], widths[: found + 2], shapes)
 
