@@ -18,6 +18,7 @@ API_PAGE = Path(__file__).parents[1] / "docs" / "api" / "index.rst"
 MODULES = sorted(m.name for m in pkgutil.walk_packages(icsa.__path__, "icsa."))
 DOCUMENTED = (
     "icsa",
+    "icsa.attacks",
     "icsa.errors",
     "icsa.masks",
     "icsa.measures",
