@@ -17,7 +17,6 @@ from icsa.studies.methods import method_of
 from icsa.studies.simulation import (
     PAPER_METHODS,
     SimulationConfig,
-    draw_data,
     simulate_block,
     simulation_study,
 )
@@ -28,12 +27,9 @@ from icsa.studies.simulation_claims import (
     decorrelation_claims,
     with_verdicts,
 )
-from icsa.studies.simulation_results import (
-    decorrelation,
-    differences,
-    summary,
-    write_results,
-)
+from icsa.studies.simulation_data import draw_data
+from icsa.studies.simulation_differences import decorrelation, differences
+from icsa.studies.simulation_results import summary, write_results
 from icsa.studies.simulation_worst import ore_quantiles, worst_cells
 
 SMALL = SimulationConfig(
@@ -286,7 +282,8 @@ def test_results_are_written(tmp_path) -> None:
     table = pl.read_csv(tmp_path / "summary.csv")
     assert ",".join(table.columns) == (
         "scenario,n,columns,severity,method,repetitions,ore,ore_se,ore_median,loss,loss_se,"
-        "loss_median,not_estimable,reason"
+        "loss_median,reassembled,reassembled_se,reassembled_median,attacked,ore_attacked,guesses,"
+        "guess_median,guessed_near,not_estimable,reason"
     )
     assert table.height == 4 * 3
     page = (tmp_path / "report.html").read_text(encoding="utf-8")

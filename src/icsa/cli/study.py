@@ -99,6 +99,24 @@ def simulation(
             "--repetitions", metavar="COUNT", min=1, help="Data sets a cell. Default: 1000."
         ),
     ] = None,
+    attack: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--attack",
+            metavar="NAME",
+            help="A method whose releases are put together again. Default: sa, mcd50-mcd75 and "
+            "those of --also.",
+        ),
+    ] = None,
+    attack_repetitions: Annotated[
+        int | None,
+        typer.Option(
+            "--attack-repetitions",
+            metavar="COUNT",
+            min=0,
+            help="Data sets a cell whose releases are attacked, the first ones. Default: 200.",
+        ),
+    ] = None,
     seed: Seed = None,
     quick: Quick = False,
     out: Out = None,
@@ -119,6 +137,8 @@ def simulation(
         "scenarios": scenario,
         "methods": method,
         "repetitions": repetitions,
+        "attacked": attack,
+        "attacked_repetitions": attack_repetitions,
         "seed": seed,
     }
     _run("simulation", options, also, _Run(quick, out, workers, dask, show_config))
@@ -218,12 +238,15 @@ def _run(name: str, options: Mapping[str, Any], also: list[str] | None, how: _Ru
     from icsa.studies import config_text, run_study
 
     module = importlib.import_module(f"icsa.studies.{name}")
-    given = {key: _frozen(value) for key, value in options.items() if value not in (None, [])}
+    given: dict[str, Any] = {
+        key: _frozen(value) for key, value in options.items() if value not in (None, [])
+    }
     quick = _QUICK[name] if how.quick else {}
-    config = getattr(module, f"{name.title()}Config")(**{**quick, **given})
+    config_of = getattr(module, f"{name.title()}Config")
     if also:
-        methods = dict.fromkeys((*config.methods, *also))
-        config = type(config)(**{**quick, **given, "methods": tuple(methods)})
+        others = given.get("methods") or config_of().methods
+        given["methods"] = tuple(dict.fromkeys((*others, *also)))
+    config = config_of(**{**quick, **given})
     study = getattr(module, f"{name}_study")(config)
     if how.show_config:
         print(config_text(study))

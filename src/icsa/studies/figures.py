@@ -37,8 +37,14 @@ _STYLES: dict[str, tuple[str, str]] = {
     "mcd50-hr": ("#56B4E9", "--"),
     "mcd75-hr": ("#56B4E9", ":"),
     "mcd50-mcd75": ("#D55E00", "-"),
+    "sa+redraw": ("#999999", "-"),
+    "mcd50-mcd75+redraw": ("#0072B2", "-"),
 }
 _FALLBACK = ("#0072B2", (0, (1, 3)))
+_ACROSS = {
+    "ore": "outlier replication error (right: hidden better)",
+    "reassembled": "reassembled outlier replication error (right: hidden better)",
+}
 _LEAST_ORE = 1e-9  # a copy's error of 0 has no place on a logarithmic axis
 # Paths and places in an SVG; a scale is not among them.
 _COORDINATES = re.compile(r' (?:d|x|y)="[^"]*"')
@@ -59,8 +65,10 @@ def method_style(method: str) -> dict[str, Any]:
     return {"color": color, "linestyle": line, "linewidth": 1.4 if plain == method else 0.8}
 
 
-def scenario_figure(found: pl.DataFrame, scenario: int, methods: Sequence[str]) -> Figure:
-    """Return a panel for each n and number of columns: ORE across, loss upward.
+def scenario_figure(
+    found: pl.DataFrame, scenario: int, methods: Sequence[str], across: str = "ore"
+) -> Figure:
+    """Return a panel for each n and number of columns: ORE or reassembled ORE across, loss upward.
 
     A line is a method, a marker a severity; farther right hides better, lower loses less.
     """
@@ -79,29 +87,33 @@ def scenario_figure(found: pl.DataFrame, scenario: int, methods: Sequence[str]) 
     for row, n in enumerate(sizes):
         for column, width in enumerate(widths):
             panel = cells.filter(pl.col("n") == n, pl.col("columns") == width)
-            _draw_panel(axes[row][column], panel, methods, severities)
+            _draw_panel(axes[row][column], panel, methods, severities, across)
             axes[row][column].set_title(f"n = {n}, {width} columns", fontsize=9)
-    figure.supxlabel("outlier replication error (right: hidden better)", fontsize=10)
+    figure.supxlabel(_ACROSS[across], fontsize=10)
     figure.supylabel("distance of the coefficients (down: lost less)", fontsize=10)
     _legend(figure, methods, severities, per_row=max(4, 2 * len(widths) - 1))
     return figure
 
 
 def _draw_panel(
-    axes: Axes, panel: pl.DataFrame, methods: Sequence[str], severities: Sequence[int]
+    axes: Axes,
+    panel: pl.DataFrame,
+    methods: Sequence[str],
+    severities: Sequence[int],
+    across: str,
 ) -> None:
     drawn = False
     for method in methods:
-        line = panel.filter(pl.col("method") == method).drop_nulls(["ore", "loss"])
+        line = panel.filter(pl.col("method") == method).drop_nulls([across, "loss"])
         line = line.sort("severity")
         if line.is_empty():
             continue
         drawn = True
         style = method_style(method)
         axes.errorbar(
-            line["ore"],
+            line[across],
             line["loss"],
-            xerr=1.96 * line["ore_se"].fill_null(0.0),
+            xerr=1.96 * line[f"{across}_se"].fill_null(0.0),
             yerr=1.96 * line["loss_se"].fill_null(0.0),
             elinewidth=0.5,
             zorder=2,
@@ -111,7 +123,7 @@ def _draw_panel(
         for row in line.iter_rows(named=True):
             marker = _MARKERS[severities.index(row["severity"]) % len(_MARKERS)]
             axes.plot(
-                row["ore"],
+                row[across],
                 row["loss"],
                 marker=marker,
                 color=style["color"],

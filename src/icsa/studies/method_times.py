@@ -17,10 +17,10 @@ __all__ = ["NOTE", "method_times", "seconds_a_set"]
 ALL = "all together"
 NOTE = (
     "Measured on this machine when the report was made, with one thread, and on whatever else ran "
-    "beside it: milliseconds for a data set drawn, released by one method alone and scored; the "
-    "median of {rounds} rounds of {sets} data sets of scenario {scenario}, severity {severity}. "
-    "The last row computes all methods of the study, which share the scatters of a data set. "
-    "These times are in no other file."
+    "beside it: milliseconds for a data set drawn, released by one method alone and scored, not "
+    "attacked; the median of {rounds} rounds of {sets} data sets of scenario {scenario}, severity "
+    "{severity}. The last row computes all methods of the study, which share the scatters of a "
+    "data set. These times are in no other file."
 )
 
 
@@ -54,7 +54,7 @@ def method_times(
         milliseconds: list[object] = []
         for chosen in (*((method,) for method in config.methods), config.methods):
             found = seconds_a_set(
-                replace(config, methods=chosen),
+                replace(config, methods=chosen, attacked=()),
                 cell,
                 sets=min(sets, config.repetitions),
                 rounds=rounds + 1,

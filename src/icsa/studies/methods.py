@@ -9,12 +9,12 @@ from icsa.errors import InputError
 from icsa.masks import resolve as resolve_mask
 from icsa.scatters import resolve
 
-__all__ = ["DECORRELATED", "Method", "method_of"]
+__all__ = ["DECORRELATED", "PAPER_MASK", "Method", "method_of"]
 
 # What ends the name of a method that decorrelates.
 DECORRELATED = "+d"
 # The paper's mask, which a name without one stands for.
-_PAPER_MASK = "permute"
+PAPER_MASK = "permute"
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,17 @@ class Method:
     scatters: tuple[str, str]
     mask: str
     decorrelate: bool
+
+    @property
+    def is_published(self) -> bool:
+        """Whether it has the paper's mask and nothing else: the paper's, with some scatters.
+
+        Examples
+        --------
+        >>> method_of("hr-tyler").is_published, method_of("hr-tyler+d").is_published
+        (True, False)
+        """
+        return self.mask == PAPER_MASK and not self.decorrelate
 
     @property
     def plain_name(self) -> str:
@@ -67,9 +78,9 @@ def method_of(name: str) -> Method:
     if not dash or (plus and not mask):
         raise InputError(
             f"No method {name!r}: give sa or a pair of scatters such as mcd50-mcd75, then + and a "
-            f"mask where it is not {_PAPER_MASK}, then {DECORRELATED} to decorrelate: "
+            f"mask where it is not {PAPER_MASK}, then {DECORRELATED} to decorrelate: "
             "mcd50-mcd75+rotate+d."
         )
-    resolve_mask(mask or _PAPER_MASK)  # an unknown one is refused
+    resolve_mask(mask or PAPER_MASK)  # an unknown one is refused
     scatters = resolve(first).name, resolve(second).name
-    return Method(name, scatters, mask or _PAPER_MASK, name != plain)
+    return Method(name, scatters, mask or PAPER_MASK, name != plain)

@@ -12,7 +12,7 @@ import polars as pl
 from icsa.files import write_atomically
 from icsa.report import Section, study_page
 
-__all__ = ["Claim", "claims_section", "write_claims", "write_page"]
+__all__ = ["Claim", "claims_section", "table_section", "write_claims", "write_page"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,17 @@ def claims_section(title: str, text: str, claims: Sequence[Claim]) -> Section:
     """
     rows = [(claim.text, "yes" if claim.holds else "no", claim.detail) for claim in claims]
     return Section(title, text=[text], columns=("claim", "holds", "figures"), rows=rows)
+
+
+def table_section(title: str, text: str, frame: pl.DataFrame) -> Section:
+    """Return a part of a page that shows a whole table.
+
+    Examples
+    --------
+    >>> table_section("Sums", "By hand.", pl.DataFrame({"1 + 1": [2]})).rows
+    [(2,)]
+    """
+    return Section(title, text=[text], columns=frame.columns, rows=frame.rows())
 
 
 def write_claims(out: Path, claims: Sequence[Claim]) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from icsa.studies.methods import method_of
 from icsa.studies.pages import Claim
 from icsa.studies.simulation import CELL
 
@@ -16,8 +17,12 @@ __all__ = [
     "SAME_ORE",
     "against_reference",
     "claims",
+    "counts_in_words",
     "decorrelation_claims",
+    "side",
+    "where_known",
     "with_verdicts",
+    "within",
 ]
 
 # An independent run in R (robustbase, ICSNP; 300 repetitions) at n = 120, 8 columns, severity 16:
@@ -48,8 +53,9 @@ REFERENCE_RUN: dict[int, dict[str, tuple[float, float, float | None]]] = {
 }
 _REFERENCE_REPETITIONS = 300
 _AGREES = 4.0  # standard errors of a difference to the independent run
-# A decorrelated method's ORE is the same when it differs by less than this share of the plain one.
+# A method's ORE is the same as another's when it differs by less than this share of it.
 SAME_ORE = 0.05
+_SIDES = ("same", "lower", "higher", "unclear")
 _ROBUST = ("hr-tyler", "mcd50-hr", "mcd75-hr", "mcd50-mcd75")
 _WITH_CLASS_I = ("cov-cov4", "hr-cov", "mcd50-cov", "mcd75-cov")
 
@@ -97,7 +103,8 @@ def _nine_of_ten(text: str, cells: pl.DataFrame, condition: pl.Expr) -> Claim | 
 def _best_of_all(found: pl.DataFrame, severity: Any) -> Claim | None:
     """Scenario 2: mcd50-mcd75 has the highest ORE and the lowest loss in most cells."""
     cells = found.filter(pl.col("scenario") == 2, pl.col("severity") == severity)
-    plain = cells.filter(~pl.col("method").str.ends_with("+d")).drop_nulls(["ore", "loss"])
+    published = [name for name in cells["method"].unique() if method_of(name).is_published]
+    plain = cells.filter(pl.col("method").is_in(published)).drop_nulls(["ore", "loss"])
     if plain.is_empty() or "mcd50-mcd75" not in plain["method"]:
         return None
     ranked = plain.with_columns(
@@ -176,18 +183,23 @@ def with_verdicts(gaps: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
     """
     plain = found.select(*CELL, "method", pl.col("ore").alias("ore_plain"), "repetitions")
     both = gaps.join(plain, on=[*CELL, "method"], how="left", maintain_order="left")
-    margin = SAME_ORE * pl.col("ore_plain")
-    within = (pl.col("ore_low") > -margin) & (pl.col("ore_high") < margin)
-    ore = pl.when(within).then(pl.lit("same")).otherwise(_side("ore"))
+    same = within("ore", SAME_ORE * pl.col("ore_plain"))
+    ore = pl.when(same).then(pl.lit("same")).otherwise(side("ore"))
     judged = both.with_columns(
-        _where_known("ore", ore).alias("ore_is"),
-        _where_known("loss", _side("loss")).alias("loss_is"),
+        where_known("ore", ore).alias("ore_is"),
+        where_known("loss", side("loss")).alias("loss_is"),
     )
     holds = (pl.col("ore_is") == "same") & (pl.col("loss_is") == "lower")
     return judged.with_columns(holds.alias("holds")).drop("repetitions")
 
 
-def _side(name: str) -> pl.Expr:
+def within(name: str, margin: pl.Expr) -> pl.Expr:
+    """Return whether an interval lies between minus and plus the margin."""
+    return (pl.col(f"{name}_low") > -margin) & (pl.col(f"{name}_high") < margin)
+
+
+def side(name: str) -> pl.Expr:
+    """Return "lower" or "higher" where an interval leaves 0 out, else "unclear"."""
     return (
         pl.when(pl.col(f"{name}_high") < 0)
         .then(pl.lit("lower"))
@@ -197,7 +209,8 @@ def _side(name: str) -> pl.Expr:
     )
 
 
-def _where_known(name: str, verdict: pl.Expr) -> pl.Expr:
+def where_known(name: str, verdict: pl.Expr) -> pl.Expr:
+    """Return a verdict, missing where the interval is."""
     return pl.when(pl.col(f"{name}_low").is_not_null()).then(verdict)
 
 
@@ -214,12 +227,12 @@ def decorrelation_claims(judged: pl.DataFrame) -> list[Claim]:
             Claim(
                 f"{method}+d: less loss than {method} in every cell (interval below 0).",
                 loss.get("lower", 0) == cells.height,
-                f"{_counts(loss, cells.height)}",
+                counts_in_words(loss, cells.height, _SIDES),
             ),
             Claim(
                 f"{method}+d: the ORE of {method} in every cell (interval within {percent} of it).",
                 ore.get("same", 0) == cells.height,
-                f"{_counts(ore, cells.height)}; the interval has 0 in it in {zero}",
+                f"{counts_in_words(ore, cells.height, _SIDES)}; the interval has 0 in it in {zero}",
             ),
             Claim(
                 f"{method}+d: same ORE and less loss in every cell.",
@@ -230,10 +243,13 @@ def decorrelation_claims(judged: pl.DataFrame) -> list[Claim]:
     return result
 
 
-def _counts(found: dict[str, int], total: int) -> str:
-    words = [
-        f"{word} in {found[word]}"
-        for word in ("same", "lower", "higher", "unclear")
-        if word in found
-    ]
+def counts_in_words(found: dict[str, int], total: int, order: Sequence[str]) -> str:
+    """Return in how many cells each verdict was given.
+
+    Examples
+    --------
+    >>> counts_in_words({"higher": 1, "same": 3}, 4, ("same", "lower", "higher"))
+    'of 4 cells: same in 3, higher in 1'
+    """
+    words = [f"{word} in {found[word]}" for word in order if word in found]
     return f"of {total} cells: {', '.join(words)}"

@@ -14,109 +14,81 @@ from icsa.report import Section
 from icsa.studies.engine import read_parts
 from icsa.studies.figures import distribution_figure, save_figure, scenario_figure
 from icsa.studies.method_times import method_times
-from icsa.studies.pages import Claim, claims_section, write_claims, write_page
+from icsa.studies.methods import method_of
+from icsa.studies.pages import Claim, table_section, write_claims, write_page
 from icsa.studies.simulation import CELL
-from icsa.studies.simulation_claims import (
-    against_reference,
-    claims,
-    decorrelation_claims,
-    with_verdicts,
-)
+from icsa.studies.simulation_beyond import decorrelated_part, masks_part
+from icsa.studies.simulation_claims import against_reference, claims
+from icsa.studies.simulation_differences import MEASURES, differences, with_nulls
 from icsa.studies.simulation_worst import RULE, ore_quantiles, worst_cells
 from icsa.studies.study import Study
 
-__all__ = ["decorrelation", "differences", "summary", "write_results"]
+__all__ = ["summary", "write_results"]
 
-# Normal quantile of a two-sided 95% interval.
-_Z = 1.959963984540054
+# A guess within this share of somebody's squared length is near.
+_NEAR = 0.1
 
 
 def summary(raw: dict[str, np.ndarray]) -> pl.DataFrame:
-    """Return a row for every cell and method: means, standard errors, medians, what is missing."""
-    frame = pl.DataFrame(raw).with_columns(
-        pl.col("ore", "loss").fill_nan(None), pl.col("reason").replace("", None)
-    )
+    """Return a row for every cell and method: means, standard errors, medians, what is missing.
+
+    ``attacked`` counts the releases that have a reassembled ORE, ``ore_attacked`` is the mean ORE
+    of these alone. ``guesses`` counts those for which the attack made a guess at all;
+    ``guess_median`` is the median error of these, ``guessed_near`` the share of attacked releases
+    whose guess is within a tenth of the outlier's squared length.
+    """
+    frame = with_nulls(raw).with_columns(pl.col("reason").replace("", None))
+    attacked = pl.col("reassembled").count()
     return frame.group_by([*CELL, "method"], maintain_order=True).agg(
         pl.len().alias("repetitions"),
         *(
             statistic
-            for name in ("ore", "loss")
+            for name in MEASURES
             for statistic in (
                 pl.col(name).mean().alias(name),
                 (pl.col(name).std() / pl.col(name).count().sqrt()).alias(f"{name}_se"),
                 pl.col(name).median().alias(f"{name}_median"),
             )
         ),
+        attacked.alias("attacked"),
+        pl.col("ore").filter(pl.col("reassembled").is_not_null()).mean().alias("ore_attacked"),
+        pl.col("guess").count().alias("guesses"),
+        pl.col("guess").median().alias("guess_median"),
+        pl.when(attacked > 0)
+        .then((pl.col("guess") < _NEAR).sum() / attacked)
+        .alias("guessed_near"),
         pl.col("reason").count().alias("not_estimable"),
         pl.col("reason").drop_nulls().mode().sort().first().alias("reason"),
-    )
-
-
-def differences(raw: dict[str, np.ndarray], to: str = "sa") -> pl.DataFrame:
-    """Return, for every cell and other method, the paired differences to one method.
-
-    Methods of one repetition see the same data, so the differences vary less than the values.
-    """
-    frame = pl.DataFrame(raw).with_columns(pl.col("ore", "loss").fill_nan(None))
-    return _paired(frame, frame.filter(pl.col("method") == to), on=[*CELL, "repetition"]).filter(
-        pl.col("method") != to
-    )
-
-
-def decorrelation(raw: dict[str, np.ndarray]) -> pl.DataFrame:
-    """Return the paired differences of every decorrelated method to the plain one."""
-    frame = pl.DataFrame(raw).with_columns(pl.col("ore", "loss").fill_nan(None))
-    made = frame.filter(pl.col("method").str.ends_with("+d"))
-    made = made.with_columns(pl.col("method").str.strip_suffix("+d"))
-    return _paired(made, frame, on=[*CELL, "repetition", "method"])
-
-
-def _paired(left: pl.DataFrame, right: pl.DataFrame, on: list[str]) -> pl.DataFrame:
-    both = left.join(right, on=on, suffix="_other", maintain_order="left")
-    gaps = both.with_columns(
-        (pl.col(name) - pl.col(f"{name}_other")).alias(name) for name in ("ore", "loss")
-    )
-    return gaps.group_by([*CELL, "method"], maintain_order=True).agg(
-        statistic for name in ("ore", "loss") for statistic in _interval(name)
-    )
-
-
-def _interval(name: str) -> Iterable[pl.Expr]:
-    error = pl.col(name).std() / pl.col(name).count().sqrt()
-    return (
-        pl.col(name).mean().alias(name),
-        (pl.col(name).mean() - _Z * error).alias(f"{name}_low"),
-        (pl.col(name).mean() + _Z * error).alias(f"{name}_high"),
     )
 
 
 def write_results(study: Study, out: Path) -> None:
     """Write the tables, the figures and report.html into the study's folder.
 
-    ``claims.csv``, ``summary.csv``, ``differences.csv`` (paired, to SA), ``ore_quantiles.csv`` and,
-    with decorrelated methods, ``decorrelation.csv``. The times of the methods are measured now, for
-    the page alone.
+    ``claims.csv``, ``summary.csv``, ``differences.csv`` (paired, to SA), ``ore_quantiles.csv``;
+    with decorrelated methods ``decorrelation.csv``; with other masks than the paper's
+    ``masks.csv``, ``mask_verdicts.csv`` and ``mask_overview.csv``. The times of the methods are
+    measured now, for the page alone.
     """
     raw = read_parts(study, out)
     found, gaps, quantiles = summary(raw), differences(raw), ore_quantiles(raw)
-    methods = tuple(dict.fromkeys(raw["method"].tolist()))
-    plain = [method for method in methods if not method.endswith("+d")]
+    methods = [method_of(name) for name in dict.fromkeys(raw["method"].tolist())]
+    published = [method.name for method in methods if method.is_published]
     for name, table in (("summary", found), ("differences", gaps), ("ore_quantiles", quantiles)):
         write_atomically(out / f"{name}.csv", table.write_csv)
     scenarios = sorted(set(raw["scenario"].tolist()))
-    sections = [_scenario_section(found, scenario, plain, out) for scenario in scenarios]
+    sections = [_scenario_section(found, scenario, published, out) for scenario in scenarios]
     reference = against_reference(found)
     if not reference.is_empty():
-        sections.append(_table("Beside an independent run", _REFERENCE, reference))
-    sections += _value_tables(found, gaps, plain)
-    sections += [_worst_section(raw, quantiles, scenario, plain, out) for scenario in scenarios]
-    sections.append(_table("Time of each method", *method_times(study.config)))  # type: ignore[arg-type]
+        sections.append(table_section("Beside an independent run", _REFERENCE, reference))
+    sections += _value_tables(found, gaps, published)
+    sections += [_worst_section(raw, quantiles, scenario, published, out) for scenario in scenarios]
+    sections.append(table_section("Time of each method", *method_times(study.config)))  # type: ignore[arg-type]
     answers, further = claims(found, gaps), list[Claim]()
-    if len(plain) < len(methods):
-        judged = with_verdicts(decorrelation(raw), found)
-        write_atomically(out / "decorrelation.csv", judged.write_csv)
-        further = decorrelation_claims(judged)
-        sections += _decorrelated_sections(found, judged, further, methods, out)
+    for part in (decorrelated_part, masks_part):
+        more, shown = part(raw, found, methods, out)
+        further += more
+        sections += shown
     write_claims(out, [*answers, *further])
     title = "Simulation: planted outliers, least squares"
     write_page(out, title, _INTRODUCTION, sections, answers)
@@ -127,7 +99,7 @@ _INTRODUCTION = (
     "shifted by the severity. A release is scored by how far the shifted rows are from the nearest "
     "released row (outlier replication error, ORE: higher is safer) and by how far least squares "
     "on the release is from the true coefficients (loss: lower is better).",
-    "First the paper's methods; decorrelated masks, where the study has them, are the second half.",
+    "First the paper's methods; decorrelated and other masks follow, where the study has them.",
 )
 _SCENARIOS = {
     1: "Independent predictors of decreasing variance; the last row's response is shifted.",
@@ -138,16 +110,6 @@ _REFERENCE = (
     "repetitions). A gap is ours minus theirs in standard errors of the difference; where the "
     "other run's own were not recorded, ours are taken for 300 repetitions."
 )
-_DECORRELATED = (
-    "Second half: the chance correlations between the masked components are taken out. The claim "
-    "is: same ORE, less loss. Every cell answers it by the interval of the paired differences, "
-    "decorrelated minus plain. The ORE is the same when the interval lies within 5% of the plain "
-    "method's mean ORE; a loss is lower when the interval is below 0."
-)
-
-
-def _table(title: str, text: str, frame: pl.DataFrame) -> Section:
-    return Section(title, text=[text], columns=frame.columns, rows=frame.rows())
 
 
 def _scenario_section(
@@ -170,7 +132,7 @@ def _value_tables(
     for name, title in (("ore", "ORE"), ("loss", "Loss")):
         text = f"Means over the repetitions, standard errors in brackets. {file}"
         shown = _by_method(found, methods, [name, f"{name}_se"], "{:.3g} ({:.2g})")
-        yield _table(f"{title} of all cells", text, shown)
+        yield table_section(f"{title} of all cells", text, shown)
     for name, title in (("ore", "ORE"), ("loss", "Loss")):
         text = (
             "Methods of one repetition see the same data: the mean of the paired differences, "
@@ -182,14 +144,14 @@ def _value_tables(
         others = [method for method in methods if method != "sa"]
         if others and not wide.is_empty():
             shown = _by_method(wide, others, [name, "half", "mark"], "{:+.3g} ± {:.2g}{}")
-            yield _table(f"{title}: differences to SA", text, shown)
+            yield table_section(f"{title}: differences to SA", text, shown)
     missing = found.filter(pl.col("not_estimable") > 0)
     if not missing.is_empty():
         text = "Cells and methods in which something could not be estimated, by the reason given."
         counted = missing.group_by("reason", maintain_order=True).agg(
             pl.len().alias("cells and methods"), pl.col("not_estimable").sum().alias("repetitions")
         )
-        yield _table("Not estimable", text, counted)
+        yield table_section("Not estimable", text, counted)
 
 
 def _by_method(
@@ -234,24 +196,3 @@ def _worst_section(
         columns=rows.columns,
         rows=rows.rows(),
     )
-
-
-def _decorrelated_sections(
-    found: pl.DataFrame,
-    judged: pl.DataFrame,
-    answers: Sequence[Claim],
-    methods: tuple[str, ...],
-    out: Path,
-) -> list[Section]:
-    """Return the second half: the same methods with the mask's chance correlations taken out."""
-    sections = [claims_section("Decorrelated masks", _DECORRELATED, answers)]
-    shown = [m for m in methods if m.endswith("+d") or f"{m}+d" in methods]
-    for scenario in sorted(set(found["scenario"].to_list())):
-        name = f"decorrelated{scenario}"
-        figure = save_figure(scenario_figure(found, scenario, shown), out / "figures", name)
-        caption = "Thin lines with hollow markers are decorrelated."
-        sections.append(
-            Section(f"Decorrelated, scenario {scenario}", figure=figure, caption=caption)
-        )
-    text = "Means of the paired differences, decorrelated minus plain, and their 95% intervals."
-    return [*sections, _table("Decorrelated, every cell", text, judged)]
