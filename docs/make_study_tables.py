@@ -1,14 +1,16 @@
 """Tables and figures of the studies' pages, from the folders of finished runs.
 
-``python docs/make_study_tables.py SIMULATION WDBC CAMPOS PAIRS THEOREM`` takes the folders that
-``icsa study simulation``, ``wdbc``, ``wdbc --rows campos``, ``wdbc --scatters ...`` and ``theorem``
-filled, and writes what the pages show to ``docs/_static/studies``.
+``python docs/make_study_tables.py simulation=FOLDER wdbc=FOLDER ...`` takes what ``icsa study
+simulation``, ``wdbc``, ``wdbc --rows campos`` (campos), ``wdbc --scatters ...`` (pairs) and
+``theorem`` put into the folders, and ``simulation --severity 64 ...`` (far), and writes what the
+pages show to ``docs/_static/studies``. Studies that are not named stay as they are.
 """
 
 from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -23,23 +25,17 @@ _LARGEST_SVG = 400_000
 TARGET = Path(__file__).parent / "_static" / "studies"
 
 
-def main(simulation: Path, wdbc: Path, campos: Path, pairs: Path, theorem: Path) -> None:
+def main(arguments: Sequence[str]) -> None:
     TARGET.mkdir(parents=True, exist_ok=True)
-    folders = {
-        "simulation": simulation,
-        "wdbc": wdbc,
-        "campos": campos,
-        "pairs": pairs,
-        "theorem": theorem,
-    }
-    for name, folder in folders.items():
-        pl.read_csv(folder / "claims.csv").write_csv(TARGET / f"{name}_claims.csv")
-        for figure in sorted((folder / "figures").glob("*.svg")):
-            _figure(figure)
-    _simulation(simulation)
-    for name in ("wdbc", "campos", "pairs"):
-        _wdbc(name, folders[name])
-    _theorem(theorem)
+    for argument in arguments:
+        name, _, folder = argument.partition("=")
+        _MAKERS[name](name, Path(folder))
+
+
+def _claims_and_figures(name: str, folder: Path) -> None:
+    pl.read_csv(folder / "claims.csv").write_csv(TARGET / f"{name}_claims.csv")
+    for figure in sorted((folder / "figures").glob("*.svg")):
+        _figure(figure)
 
 
 def _figure(path: Path) -> None:
@@ -51,10 +47,12 @@ def _figure(path: Path) -> None:
         picture.convert("RGB").quantize(96).save(TARGET / f"{path.stem}.png", optimize=True)
 
 
-def _simulation(folder: Path) -> None:
-    for name in ("summary", "differences", "decorrelation"):
-        shutil.copyfile(folder / f"{name}.csv", TARGET / f"simulation_{name}.csv")
-    found = pl.read_csv(folder / "summary.csv", infer_schema_length=None)
+def _simulation(name: str, folder: Path) -> None:
+    _claims_and_figures(name, folder)
+    for table in ("summary", "differences", "decorrelation", "masks"):
+        _short(_read(folder / f"{table}.csv"), 6).write_csv(TARGET / f"{name}_{table}.csv")
+    _masks(name, folder)
+    found = _read(folder / "summary.csv")
     reference = against_reference(found)
     rows = [
         {
@@ -62,17 +60,17 @@ def _simulation(folder: Path) -> None:
             "method": row["method"],
             **{
                 key: value
-                for name in ("ore", "loss")
+                for measure in ("ore", "loss")
                 for key, value in {
-                    f"{name} (standard error)": f"{row[name]:.3g} ({row[f'{name}_se']:.2g})",
-                    f"{name} in R": f"{row[f'{name} in R']:.3g}",
-                    f"{name}: gap": f"{row[f'{name} gap']:+.1f}",
+                    f"{measure} (standard error)": _with_error(row, measure),
+                    f"{measure} in R": f"{row[f'{measure} in R']:.3g}",
+                    f"{measure}: gap": f"{row[f'{measure} gap']:+.1f}",
                 }.items()
             },
         }
         for row in reference.iter_rows(named=True)
     ]
-    pl.DataFrame(rows).write_csv(TARGET / "simulation_reference.csv")
+    pl.DataFrame(rows).write_csv(TARGET / f"{name}_reference.csv")
     quantiles = pl.read_csv(folder / "ore_quantiles.csv")
     chosen = [
         cell for scenario in (1, 2) for cell in worst_cells(quantiles, scenario, PAPER_METHODS)
@@ -83,15 +81,33 @@ def _simulation(folder: Path) -> None:
     worst = keys.join(quantiles, on=CELL, maintain_order="left").filter(
         pl.col("method").is_in(["sa", "hr-tyler", "mcd50-mcd75"])
     )
-    _short(worst.drop("ore_1%", "ore_25%", "ore_75%")).write_csv(TARGET / "simulation_worst.csv")
+    _short(worst.drop("ore_1%", "ore_25%", "ore_75%")).write_csv(TARGET / f"{name}_worst.csv")
+
+
+def _with_error(row: dict[str, float], measure: str) -> str:
+    return f"{row[measure]:.3g} ({row[f'{measure}_se']:.2g})"
+
+
+def _masks(name: str, folder: Path) -> None:
+    """Write what other masks came to: means, and verdicts of the claimed comparison."""
+    means = pl.read_csv(folder / "mask_overview.csv")
+    _short(means, 3).write_csv(TARGET / f"{name}_mask_overview.csv")
+    counts = pl.read_csv(folder / "mask_verdicts.csv")
+    claimed = counts.filter(method="mcd50-mcd75+redraw+d", to="mcd50-mcd75")
+    claimed.drop("method", "to").write_csv(TARGET / f"{name}_mask_verdicts.csv")
+
+
+def _far(name: str, folder: Path) -> None:
+    _masks(name, folder)
 
 
 def _wdbc(name: str, folder: Path) -> None:
+    _claims_and_figures(name, folder)
     _short(pl.read_csv(folder / "means.csv")).write_csv(TARGET / f"{name}_means.csv")
     for file in ("published", "pairs", "duels"):
         if (folder / f"{file}.csv").exists():
             _short(pl.read_csv(folder / f"{file}.csv")).write_csv(TARGET / f"{name}_{file}.csv")
-    table = pl.read_csv(folder / "table2.csv", infer_schema_length=None)
+    table = _read(folder / "table2.csv")
     both = compact_ratios(table)
     both.filter(pl.col("target") == "overall").drop("target").write_csv(
         TARGET / f"{name}_overall.csv"
@@ -99,21 +115,35 @@ def _wdbc(name: str, folder: Path) -> None:
     both.filter(pl.col("target") != "overall").write_csv(TARGET / f"{name}_cells.csv")
 
 
-def _theorem(folder: Path) -> None:
+def _theorem(name: str, folder: Path) -> None:
+    _claims_and_figures(name, folder)
     table = pl.read_csv(folder / "summary.csv")
     distance = pl.col("distance")
     ends = table.filter(
         (distance == distance.min().over("n")) | (distance == distance.max().over("n"))
     )
-    _short(ends).write_csv(TARGET / "theorem_ends.csv")
-    _short(table).write_csv(TARGET / "theorem_summary.csv")
+    _short(ends).write_csv(TARGET / f"{name}_ends.csv")
+    _short(table).write_csv(TARGET / f"{name}_summary.csv")
 
 
-def _short(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the table with four significant digits."""
+def _read(path: Path) -> pl.DataFrame:
+    return pl.read_csv(path, infer_schema_length=None)
+
+
+def _short(table: pl.DataFrame, digits: int = 4) -> pl.DataFrame:
+    """Return the table with so many significant digits."""
     numbers = [name for name, kind in table.schema.items() if kind == pl.Float64]
-    return table.with_columns(pl.col(numbers).round_sig_figs(4)) if numbers else table
+    return table.with_columns(pl.col(numbers).round_sig_figs(digits)) if numbers else table
 
+
+_MAKERS: dict[str, Callable[[str, Path], None]] = {
+    "simulation": _simulation,
+    "far": _far,
+    "wdbc": _wdbc,
+    "campos": _wdbc,
+    "pairs": _wdbc,
+    "theorem": _theorem,
+}
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:]))
+    main(sys.argv[1:])
