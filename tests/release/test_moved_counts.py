@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from icsa.columns.continuous import Continuous
+from icsa.columns.counts import counts_among
 from icsa.inspection import guess_schema
 from icsa.randomness import as_key
 from icsa.release import anonymize, plan_release, release_of
@@ -150,7 +151,9 @@ def test_reasons_for_missing_cells_are_moved_by_a_few() -> None:
         found.append([[int((f["income"] == code).sum()) for code in (-9, -8)] for f in frames])
     exact, moved = np.array(found)
     np.testing.assert_array_equal(exact, np.tile([36, 24], (len(SEEDS), 1)))
-    assert len({tuple(pair) for pair in moved.tolist()}) > 4
+    # Not only because more or fewer cells are missing.
+    shared = [counts_among(np.array([36, 24]), sum(pair)).tolist() for pair in moved.tolist()]
+    assert np.mean(np.any(moved != shared, axis=1)) > 0.3
     assert np.abs(moved - [36, 24]).max() <= 5
 
 
