@@ -159,7 +159,7 @@ def _line(name: str, fits: Sequence[Fit]) -> list[str]:
 
 
 def _share(said: Sequence[bool]) -> str:
-    """Return a share in percent with its standard error, that of one failure where there is none."""
+    """Return a share in percent with its standard error, of one failure where there is none."""
     if not said:
         return "-"
     count, share = len(said), sum(said) / len(said)

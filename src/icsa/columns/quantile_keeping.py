@@ -209,8 +209,8 @@ def _tail(outward: Vector, knot: float, end: float, people: float) -> Tail:
     """
     from icsa.masks.redraw_kernels import tail_law
 
-    counts = _PEOPLE * 2.0 ** np.arange(32)
-    counts = np.append(counts[counts <= people - _PEOPLE], people)
+    doubled = _PEOPLE * 2.0 ** np.arange(32)
+    counts: Vector = np.append(doubled[doubled <= people - _PEOPLE], people)
     between = np.interp(counts[:-1] - 0.5, np.arange(outward.size), outward)
     knots = np.append(np.maximum(between, knot), knot)
     looked_at = np.ascontiguousarray(outward[: _LOOKED_AT + 1])
