@@ -120,10 +120,10 @@ def _blocks_swapped(scene: Scene) -> Matrix:
     return np.hstack([x[:, :half], x[order, half:]])
 
 
-def _by(scatters: tuple[str, str]) -> Callable[[Scene], Matrix]:
+def _by(scatters: tuple[str, str], mask: str) -> Callable[[Scene], Matrix]:
     def release(scene: Scene) -> Matrix:
         seed = int(scene.rng.integers(2**31))
-        return anonymize_matrix(scene.original, scatters=scatters, random_state=seed)
+        return anonymize_matrix(scene.original, scatters=scatters, mask=mask, random_state=seed)
 
     return release
 
@@ -137,7 +137,7 @@ def _fresh(scene: Scene) -> Matrix:
 RELEASES: dict[str, Callable[[Scene], Matrix]] = {
     "fresh sample": _fresh,
     "Gaussian synthetic": _gaussian,
-    "ICSA mcd50-mcd75": _by(_ROBUST),
+    "ICSA mcd50-mcd75": _by(_ROBUST, "permute"),
     "copy": lambda scene: scene.rng.permutation(scene.original),
     "copy + 1% noise": _noisy(0.01),
     "copy + 10% noise": _noisy(0.1),
@@ -145,6 +145,12 @@ RELEASES: dict[str, Callable[[Scene], Matrix]] = {
     "one outlier copied": _one_copied,
     "shifted and rescaled copy": _rescaled,
     "blocks swapped": _blocks_swapped,
+    "ICSA redraw": _by(_ROBUST, "redraw"),
+}
+_PLANTED = {
+    "SA": _by(_SPECTRAL, "permute"),
+    "ICSA": _by(_ROBUST, "permute"),
+    "ICSA redraw": _by(_ROBUST, "redraw"),
 }
 # Rates of the prototype: "look again" or worse at the three sizes, and "do not release" at 20, 50
 # and 100 standard deviations (n = 1,000).
@@ -163,6 +169,7 @@ _LOOK: dict[str, tuple[float, float, float]] = {
 }
 _STOP = {("SA", 5): (0.04, 0.45, 1.0), ("SA", 10): (0.09, 0.83, 1.0)}
 _STOP_ROBUST = "0 to .04 (do not)"  # a range is all that is known of the prototype's ICSA
+_UNKNOWN = "-"  # it had no redraw
 _FAR = (20.0, 50.0, 100.0)
 
 
@@ -190,7 +197,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"{'release':28s} {'n':>5s} {'p':>3s}  look again   do not  +- error  prototype")
     for rate in _all_rates(repetitions, options.only):
         rates.append(rate)
-        before = _STOP_ROBUST
+        before = _UNKNOWN if "redraw" in rate.release else _STOP_ROBUST
         if rate.prototype is not None:
             before = f"{rate.prototype:.3f} ({rate.prototype_is})"
         cell = f"{rate.release:28s} {rate.n:5d} {rate.p:3d}"
@@ -224,7 +231,7 @@ def _all_rates(repetitions: int, only: str) -> Iterator[Rate]:
         if only in "SA, outliers at 20 sd":
             yield _outlier_rate("SA, outliers at 20 sd", n, p, 20.0, repetitions, position)
     for p in (5, 10):
-        for method in ("SA", "ICSA"):
+        for method in _PLANTED:
             for position, far in enumerate(_FAR):
                 name = f"{method}, one outlier at {far:.0f} sd"
                 if only in name:
@@ -246,7 +253,8 @@ def _plain_rates(position: int, n: int, p: int, repetitions: int, only: str) -> 
             for name in wanted:
                 words[name][kind].append(_word(RELEASES[name](scene), lenses, around, grid))
     for name in wanted:
-        yield _rate(name, n, p, words[name], _LOOK[name][position], "look again")
+        before = _LOOK[name][position] if name in _LOOK else None
+        yield _rate(name, n, p, words[name], before, "look again")
 
 
 def _repeated(
@@ -258,8 +266,8 @@ def _repeated(
 def _outlier_rate(name: str, n: int, p: int, far: float, repetitions: int, position: int) -> Rate:
     """Return the rate on tables with rows planted so many standard deviations away."""
     several = name.startswith("SA, outliers")
-    method = "SA" if name.startswith("SA") else "ICSA"
-    release = _by(_SPECTRAL if method == "SA" else _ROBUST)
+    method, _, _ = name.partition(",")
+    release = _PLANTED[method]
     words: dict[str, list[str]] = {kind: [] for kind in KINDS}
     for kind, draw in KINDS.items():
         grid = _GRID if kind == "rounded" else 0.0

@@ -71,7 +71,9 @@ def means(search: Search, releases: int) -> np.ndarray:
             key = as_key(config.seed).child("wdbc", target)
             for release in range(releases):
                 state = key.child("release", release)
-                released = masked_copy(table, coordinates, random_state=state, threads=1)
+                released = masked_copy(
+                    table, coordinates, mask="permute", random_state=state, threads=1
+                )
                 folds = drawn_folds(config, target, release)
                 reference, fit = fitted_lasso(table, folds), fitted_lasso(released, folds)
                 rows.append(

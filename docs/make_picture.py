@@ -43,14 +43,19 @@ def table() -> np.ndarray:
     return np.vstack([people, 18.0 * direction / np.linalg.norm(direction)])
 
 
+def released(x: np.ndarray, *scatters: str) -> np.ndarray:
+    """Return a release as published, with the mask permute."""
+    return anonymize_matrix(x, scatters=scatters, mask="permute", random_state=1)
+
+
 def draw(file: Path) -> None:
     """Write the picture."""
     x = table()
     outlier = x[-1]
     releases = {
         "Original": x[:-1],
-        "SA release": anonymize_matrix(x, scatters=("identity", "cov"), random_state=1),
-        "ICSA release": anonymize_matrix(x, scatters=("mcd50", "mcd75"), random_state=1),
+        "SA release": released(x, "identity", "cov"),
+        "ICSA release": released(x, "mcd50", "mcd75"),
     }
     towards = outlier / np.linalg.norm(outlier)
     across = np.eye(6)[0] - towards[0] * towards

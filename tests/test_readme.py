@@ -92,7 +92,7 @@ def test_the_example_prints_what_the_tutorial_shows() -> None:
     finished = run_example()
     assert finished.returncode == 0, finished.stderr
     shown = (ROOT / "docs" / "tutorial.rst").read_text(encoding="utf-8")
-    table = finished.stdout[finished.stdout.index("  row 40") :].splitlines()[:4]
+    table = finished.stdout[finished.stdout.index("  row 40") :].splitlines()[:6]
     assert all(line.strip() in shown for line in table)
 
 
@@ -102,8 +102,11 @@ def test_the_example_writes_a_release_only_when_asked(tmp_path: Path) -> None:
     assert finished.returncode == 0, finished.stderr
     original = np.loadtxt(EXAMPLE.with_name("patients.csv"), delimiter=",", skiprows=1)
     released = np.loadtxt(file, delimiter=",", skiprows=1)
-    np.testing.assert_allclose(released.mean(axis=0), original.mean(axis=0), rtol=1e-5)
-    assert not np.allclose(released, original)
+    # A fresh key: medians vary by about .07 standard deviations.
+    spread = 1.4826 * np.median(np.abs(original - np.median(original, axis=0)), axis=0)
+    apart = np.abs(np.median(released, axis=0) - np.median(original, axis=0))
+    assert (apart < 0.5 * spread).all()
+    assert not {tuple(row) for row in released} & {tuple(row) for row in original}
     again = run_example("--output", str(file))
     assert again.returncode == 2
     assert "exists" in again.stderr

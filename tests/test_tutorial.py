@@ -82,4 +82,4 @@ def test_the_commands_print_what_the_page_shows(
         assert all(a < b for a, b in zip(largest(name), largest("clinic.csv"), strict=True))
     second = pl.read_csv("second.csv")
     assert second["age"].is_between(18, 110).all()
-    assert second["pain"].is_between(0, 10).all()
+    assert second["mobility_score"].is_between(0, 20).all()

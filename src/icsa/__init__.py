@@ -1,7 +1,7 @@
 """Anonymize tables about people in which some stand out.
 
-A release is the table rebuilt after permuting its robust coordinates. Public names are imported
-when first used, so that ``import icsa`` is quick.
+A release is the table rebuilt after masking its robust coordinates, one by one. Public names are
+imported when first used, so that ``import icsa`` is quick.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def anonymize_matrix(
         says that the relation is rounded. Columns of real numbers stay as they are. None leaves
         all digits; with a rounded `x` these can give back its rows, so that there is a warning.
     random_state : None, int, bytes or Generator
-        None draws a fresh secret key, which is not kept: nobody can undo the release. 32 bytes are
+        None draws a fresh secret key, which is not kept: nobody can repeat its draws. 32 bytes are
         a key of yours, fit for a release if random, used once and kept secret. An int or a
         Generator makes the release reproducible by anybody who guesses it, so is for studies and
         tests. See `icsa.randomness.as_key`.

@@ -171,7 +171,8 @@ class ICSAnonymizer(_Anonymizer):
     Attributes
     ----------
     coordinates_ : InvariantCoordinates
-        The map to the coordinates and back. Together with the key it undoes a release.
+        The map to the coordinates and back, not to be handed out: with the key it undoes "permute"
+        and "flip".
 
     Examples
     --------
@@ -217,7 +218,8 @@ class SpectralAnonymizer(_Anonymizer):
     Attributes
     ----------
     coordinates_ : InvariantCoordinates
-        The map to the coordinates and back. Together with the key it undoes a release.
+        The map to the coordinates and back, not to be handed out: with the key it undoes "permute"
+        and "flip".
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """Secret keys and the random numbers that they give: AES-256-CTR streams, seeds, child keys.
 
-Everything random in a release comes from one 256-bit `Key`. Whoever holds it, with the fitted map,
-can undo the release, so a key shows itself only when asked (`Key.reveal`).
+Everything random in a release comes from one 256-bit `Key`. Whoever holds it can repeat every draw,
+and with the fitted map undo what was only shuffled, so a key shows itself only when asked
+(`Key.reveal`).
 
 Derivations, so that others can check them (``|`` joins bytes; integers are big-endian)::
 
@@ -89,11 +90,11 @@ class Key(_Secret):
 
     @property
     def reproducible(self) -> bool:
-        """Whether the key came from a seed: whoever guesses the seed can undo the release."""
+        """Whether the key came from a seed: whoever guesses it can repeat every draw."""
         return self._reproducible
 
     def reveal(self) -> bytes:
-        """Return the 32 bytes; whoever holds them can undo a release.
+        """Return the 32 bytes; whoever holds them can repeat every draw.
 
         Examples
         --------
@@ -232,7 +233,7 @@ def as_key(random_state: object = None) -> Key:
         - an int, 0 or more: the key derived as the module's text says. Reproducible, and easily
           guessed: for studies and tests, not for release.
         - a Generator or RandomState: 32 bytes drawn from it. Reproducible too.
-        - 32 bytes: the key itself. It is yours to keep secret: whoever has it can undo the release.
+        - 32 bytes: the key itself. Keep it secret: whoever has it can repeat every draw.
         - a Key: itself.
 
     Returns

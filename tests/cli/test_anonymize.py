@@ -88,7 +88,7 @@ def test_the_release_is_beside_the_input_in_its_format(
     shown = capsys.readouterr()
     assert not shown.err
     assert "clinic.csv: CSV, separator ',', decimal '.', UTF-8, 60 rows, 6 columns" in shown.out
-    assert "ICSA with mcd50 and mcd75, mask permute, recipe mixed" in shown.out
+    assert "ICSA with mcd50 and mcd75, mask redraw, recipe mixed" in shown.out
     assert f"written: {release}" in shown.out
     assert f"next: icsa assess {clinic} {release}" in shown.out
     assert not any(secret in shown.out for secret in SECRETS)
@@ -329,7 +329,7 @@ def test_json_says_everything_but_cells(clinic: Path, capsys: pytest.CaptureFixt
     assert not shown.err
     found = json.loads(shown.out)
     assert found["schema_version"] == 1
-    assert (found["rows"], found["method"], found["mask"]) == (N_ROWS, "sa", "permute")
+    assert (found["rows"], found["method"], found["mask"]) == (N_ROWS, "sa", "redraw")
     assert found["output"] == str(clinic.with_name("clinic.release.csv"))
     assert found["recipe"]["name"] == "mixed"
     assert found["reproducible"] is True
@@ -375,7 +375,7 @@ def test_a_saved_key_is_its_owners_and_gives_the_release_again(
     path = clinic.with_name("clinic.key")
     assert run(clinic, "--save-key", str(path)) == 0
     shown = capsys.readouterr().out
-    assert f"key: {path}. Keep it secret: with it the release can be undone." in shown
+    assert f"key: {path}. Keep it secret: with it every draw can be repeated." in shown
     assert "not for release" not in shown
     text = path.read_text(encoding="ascii")
     assert text.strip() not in shown

@@ -253,8 +253,8 @@ def _reasons(
             Reason(
                 "do not release",
                 "reproducible",
-                "The key came from a seed: whoever guesses it can undo the release. Make it again "
-                "without a seed",
+                "The key came from a seed: whoever guesses it can repeat every draw, and so check "
+                "guesses about people. Make the release again without a seed",
             )
         )
     reasons += _identifiers(comparison, privacy.policy)

@@ -265,4 +265,4 @@ def _print_summary(
     following = join(["icsa", "assess", str(source), str(target)])
     print_line(show, f"next: {following}", to_copy=True)
     if key is not None:
-        print_line(show, f"key: {key}. Keep it secret: with it the release can be undone.")
+        print_line(show, f"key: {key}. Keep it secret: with it every draw can be repeated.")

@@ -59,7 +59,7 @@ Seed = Annotated[
 ]
 SaveKey = Annotated[
     Path | None,
-    typer.Option("--save-key", metavar="FILE", help="Keep the secret key; it can undo all."),
+    typer.Option("--save-key", metavar="FILE", help="Keep the secret key: it repeats every draw."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
 FreshKeys = Annotated[

@@ -82,7 +82,7 @@ def anonymize(
         None draws a fresh secret key. A number makes the release reproducible by whoever guesses
         it: for tests, not to be handed out.
     return_key : bool
-        Whether the release has the key. Whoever holds it can undo the release.
+        Whether the release has the key. Whoever holds it can repeat every draw.
     progress : callable, optional
         Called with the name of each stage and the share of the work that is done before it.
 

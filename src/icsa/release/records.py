@@ -71,7 +71,7 @@ class Release:
     reproducible : bool
         Whether the key came from a seed: such a release is for tests, not to be handed out.
     key : Key, optional
-        Only when it was asked for: whoever has it can undo the release.
+        Only when it was asked for: whoever has it can repeat every draw.
     """
 
     table: Any

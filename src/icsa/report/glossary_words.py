@@ -54,14 +54,14 @@ WORDS: Mapping[str, Term] = {
     ),
     "method": Term(
         "method",
-        "Spectral anonymization (sa) shuffles each principal component on its own. ICSA does the "
+        "Spectral anonymization (sa) masks each principal component on its own. ICSA does the "
         "same in coordinates that outliers cannot steer, found by two scatter matrices.",
     ),
     "mask": Term(
         "mask",
-        "What is done to each coordinate: redraw (draw new values from groups of people), permute "
-        "(shuffle the values), flip (change signs) or rotate; decorrelate then takes chance "
-        "correlations out.",
+        "What is done to each coordinate: redraw (draw new values from groups of eight people or "
+        "more), permute (shuffle the values, as published: somebody far out can be put together "
+        "again from the pieces), flip (change signs) or rotate (draw values of the same spread).",
     ),
     "action": Term(
         "action",
@@ -70,8 +70,8 @@ WORDS: Mapping[str, Term] = {
     ),
     "reproducible": Term(
         "reproducible",
-        "The secret key came from a seed. Who knows the seed can undo the release: for studies and "
-        "tests only.",
+        "The secret key came from a seed. Who knows the seed can repeat every draw, and so check "
+        "guesses about people: for studies and tests only.",
     ),
     "policy": Term(
         "policy",
