@@ -135,20 +135,22 @@ def test_a_last_value_that_ten_people_share_is_an_end():
 
 
 @pytest.mark.parametrize("scale", ["linear", "power", "quantile"])
-def test_how_far_out_somebody_is_has_no_influence_beyond_a_bound(scale: str):
+def test_how_far_out_two_people_are_has_no_influence(scale: str):
     for seed in range(5):
         generator = np.random.default_rng(seed)
         cells, masked = generator.normal(50.0, 9.0, size=400).round(1), generator.normal(size=400)
         found = []
-        for far in (1e3, 1e6):
-            cells[0] = far
+        for far in (90.0, 1e3, 1e6):
+            cells[:2] = far, 2.0 * far
             spec = ColumnSpec(name="kg", kind="continuous")
             column = fit_column(pl.Series("kg", cells), spec, scale=scale)
             scores = masked[:, None].copy()
             column.regain_quantiles(scores)
             found.append(column.decode(scores))
-        np.testing.assert_allclose(found[0], found[1], atol=0.1)
-        assert found[0].max() < 150.0
+        # A scale's quantiles may lie between the last people.
+        np.testing.assert_allclose(found[0], found[1], atol=0.11)
+        np.testing.assert_allclose(found[1], found[2], atol=0.11)
+        assert found[0].max() < 120.0
 
 
 @pytest.mark.parametrize("n", [400, 50_000])

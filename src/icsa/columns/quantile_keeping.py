@@ -5,9 +5,9 @@ original's was. Masked scores are therefore moved between knots, from their own 
 of the original's scores. Every knot has at least ten people on each side and between it and the
 next one, so that none tells of a single person. Beyond the outermost a tail is built from its
 ranks, by further knots with 10, 20, 40, ... people beyond. The last ten people, or up to twice as
-many, are as far out on average as the original's and shaped like them, but every gap counts at most
-five times what those farther in let expect, so that a lone person far out does not make the tail
-longer. Where a bound comes, or a last value that ten people share, they are squeezed into the room
+many, are as far out on average as the original's and shaped like them, but where the two outermost
+are is not looked at, and every other gap counts at most five times what those farther in let
+expect, so that lone people far out do not make the tail longer. Where a bound comes, or a last value that ten people share, they are squeezed into the room
 before it, instead of being piled up there.
 """
 
@@ -31,6 +31,8 @@ _PEOPLE = 10
 # Steps between levels that are equally far apart, and levels outside of them, if rows allow.
 _STEPS = 20
 _OUTER_LEVELS = (0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025)
+# Outermost people of either end that are not looked at.
+_UNSEEN = 2
 # Spacings of an end that are looked at: those of ten people, and what to expect of them.
 _LOOKED_AT = 50
 # Tails end as abruptly as a uniform one, or fall exponentially: scales have bent heavier ones.
@@ -214,6 +216,6 @@ def _tail(outward: Vector, knot: float, end: float, people: float) -> Tail:
     between = np.interp(counts[:-1] - 0.5, np.arange(outward.size), outward)
     knots = np.append(np.maximum(between, knot), knot)
     looked_at = np.ascontiguousarray(outward[: _LOOKED_AT + 1])
-    centre, _, shape = tail_law(looked_at, round(counts[0]), 0, 1.0, *_SHAPES)
+    centre, _, shape = tail_law(looked_at, round(counts[0]), _UNSEEN, 1.0, *_SHAPES)
     mean = max(float(centre) - knots[0], 0.0)
     return Tail(counts, knots - knot, mean, float(shape), end - float(knots[0]))
