@@ -57,6 +57,7 @@ LINEAR_ALGEBRA = (
 # Where kernels that numba compiles are compared with slow twins.
 COMPILED = (
     *("tests/test_last_digits.py", "tests/test_mapping.py", "tests/test_masks.py"),
+    "tests/test_redraw.py",
     *("tests/columns/test_counts.py", "tests/columns/test_transforms.py"),
     *("tests/privacy/test_neighbours.py", "tests/privacy/test_replication.py"),
     *("tests/scatters/test_mcd_estimate.py", "tests/scatters/test_mcd_kernels.py"),
