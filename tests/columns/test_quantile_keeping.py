@@ -12,6 +12,7 @@ from icsa.columns import fit_column
 from icsa.columns.quantile_keeping import KeptQuantiles
 from icsa.columns.scale_kernels import moved_between
 from icsa.columns.transforms import LinearScale
+from icsa.randomness import as_key
 from icsa.schema import ColumnSpec
 
 _LINEAR = LinearScale(centre=0.0, spread=1.0)
@@ -195,3 +196,38 @@ def test_a_bound_that_many_are_at_stays_one():
     column.regain_quantiles(scores)
     at_zero = (column.decode(scores) == 0.0).sum()
     assert abs(at_zero - (cells == 0).sum()) < 30
+
+
+@given(seed=st.integers(0, 2**32 - 1), n=st.sampled_from([20, 45, 240, 3000]))
+def test_drawn_tails_are_near_to_what_they_were(seed: int, n: int) -> None:
+    ordered = np.sort(np.random.default_rng(seed).normal(size=n))
+    kept = KeptQuantiles.of(ordered, None, _LINEAR, _NO_BOUNDS)
+    drawn = kept.with_drawn_tails(as_key(seed).stream("tails"))
+    np.testing.assert_array_equal(drawn.levels, kept.levels)
+    np.testing.assert_array_equal(drawn.scores[1:-1], kept.scores[1:-1])
+    assert np.all(np.diff(drawn.scores) > 0.0)
+    for before, after, end in zip(kept.tails, drawn.tails, (0, -1), strict=True):
+        shift = abs(drawn.scores[end] - kept.scores[end])
+        reach = sum(tail.spacing for tail in kept.tails) if n < 30 else before.spacing
+        assert 0.0 < shift <= 1.5 * reach
+        assert 0.0 < abs(after.mean / before.mean - 1.0) <= 0.5 / np.sqrt(before.people[0])
+        assert abs(after.shape - before.shape) <= 0.1
+        assert np.all(np.diff(after.by_rank(50)) <= 0.0)
+        assert after.lengths[-1] == 0.0
+    again = kept.with_drawn_tails(as_key(seed).stream("tails"))
+    assert again.tails[0].mean == drawn.tails[0].mean
+
+
+def test_drawn_tails_are_on_average_what_they_were_and_bounds_stay_where_they_are() -> None:
+    ordered = np.sort(np.random.default_rng(1).exponential(size=600))
+    kept = KeptQuantiles.of(ordered, None, _LINEAR, (0.0, 9.0))
+    drawn = [kept.with_drawn_tails(as_key(seed).stream("tails")) for seed in range(400)]
+    for end in (0, 1):
+        means = np.array([each.tails[end].mean for each in drawn])
+        assert abs(means.mean() - kept.tails[end].mean) <= 5 * means.std() / 20
+        assert means.std() > 0.05 * kept.tails[end].mean
+    scores = np.random.default_rng(2).normal(size=600)
+    for each in drawn[:50]:
+        moved = each.regained(scores)
+        assert moved.min() >= 0.0
+        assert moved.max() <= 9.0

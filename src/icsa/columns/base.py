@@ -75,6 +75,13 @@ class Column(Protocol):
         """
         ...
 
+    def with_drawn_tails(self, stream: Stream) -> Self:
+        """Return the column with tails drawn near to what they are, to decode with.
+
+        Tails as they are would show to the last digit what all people in them make up.
+        """
+        ...
+
     def anchor(self, numbers: Vector) -> Vector | None:
         """Return the numbers on a robustly standardised linear scale; None for discrete kinds."""
         ...

@@ -185,6 +185,10 @@ class Continuous(FittedColumn):
         """Return the column with a few people moved across each of its quantiles."""
         return replace(self, quantiles=self.quantiles.with_moved_counts(self.n_present, stream))
 
+    def with_drawn_tails(self, stream: Stream) -> Self:
+        """Return the column with tails drawn near to what they are, to decode with."""
+        return replace(self, quantiles=self.quantiles.with_drawn_tails(stream))
+
     def decode(self, scores: Matrix) -> Vector:
         """Return numbers on the lattice and within the bounds; any number of rows will do."""
         self.require_scores(scores)

@@ -62,6 +62,10 @@ class FittedColumn:
         """Return the column itself: it has no counts to move."""
         return self
 
+    def with_drawn_tails(self, stream: Stream) -> Self:  # noqa: ARG002
+        """Return the column itself: it has no tails."""
+        return self
+
     def require_scores(self, scores: Matrix) -> None:
         """Raise an error unless there are `width` columns of finite scores."""
         if scores.ndim != 2 or scores.shape[1] != self.width:

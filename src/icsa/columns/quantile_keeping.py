@@ -9,6 +9,10 @@ many, are as far out on average as the original's and shaped like them, but wher
 are is not looked at, and every other gap counts at most five times what those farther in let
 expect, so that lone people far out do not make the tail longer. Where a bound comes, or a last value that ten people share, they are squeezed into the room
 before it, instead of being piled up there.
+
+A tail shows its outermost knot, mean and shape to the last digit, and each of them is a function of
+all people in it: who knew all but one could solve for the last. So the key draws them, each within
+a share of its standard error.
 """
 
 from __future__ import annotations
@@ -37,6 +41,11 @@ _UNSEEN = 2
 _LOOKED_AT = 50
 # Tails end as abruptly as a uniform one, or fall exponentially: scales have bent heavier ones.
 _SHAPES = (-1.0, 0.0)
+# A tail's mean is drawn within this share of its standard error to both sides, its shape within so
+# much, and its knot within so many people.
+_DRAWN_SHARE = 0.5
+_DRAWN_SHAPE = 0.1
+_DRAWN_PEOPLE = 1.5
 # Masked scores whose quantiles are taken, at most: ten people beyond the outermost level.
 _ENOUGH_SCORES = 40_000
 
@@ -81,6 +90,22 @@ class Tail:
         if np.isfinite(self.room) and self.room > 0.0:
             beyond = -self.room * np.expm1(-beyond / self.room)
         return np.asarray(np.interp(rank, self.people, self.lengths) + beyond)
+
+    def drawn(self, stream: Stream) -> Self:
+        """Return the tail with all that it is made of drawn near to what it is."""
+        uniform = _uniform(self.lengths.size + 1, stream)
+        people = -np.diff(self.people[::-1], append=0.0)
+        factors = 1.0 + _DRAWN_SHARE * uniform[:-1] / np.sqrt(people)
+        parts = np.append(np.diff(self.lengths[::-1]), self.mean) * factors
+        lengths = np.append(0.0, np.cumsum(parts[:-1]))[::-1]
+        shape = float(np.clip(self.shape + _DRAWN_SHAPE * uniform[-1], *_SHAPES))
+        room = self.room + float(self.lengths[0] - lengths[0])
+        return replace(self, lengths=lengths, mean=float(parts[-1]), shape=shape, room=room)
+
+    @property
+    def spacing(self) -> float:
+        """How far apart people are on average."""
+        return float((self.lengths[0] + self.mean) / self.people[-1])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -147,6 +172,21 @@ class KeptQuantiles:
         moved = np.cumsum(moved_counts(np.diff(borders), stream, fewest=1))[:-1] - borders[1:-1]
         return replace(self, levels=self.levels + moved / n_rows)
 
+    def with_drawn_tails(self, stream: Stream) -> Self:
+        """Return the same knots but for the outermost ones, which are drawn as the tails are."""
+        if self.levels.size == 0:
+            return self
+        scores, tails = self.scores.copy(), []
+        inwards = np.diff(scores)[[0, -1]] if scores.size > 1 else np.full(2, np.inf)
+        for side, place, tail, inward in zip(
+            (-1.0, 1.0), (0, -1), self.tails, inwards, strict=True
+        ):
+            outward = _DRAWN_PEOPLE * float(_uniform(1, stream)[0]) * tail.spacing
+            outward = min(max(outward, -0.4 * float(inward)), 0.4 * max(tail.room, 0.0))
+            scores[place] += side * outward
+            tails.append(replace(tail, room=tail.room - outward).drawn(stream))
+        return replace(self, scores=scores, tails=tuple(tails))
+
     def regained(self, scores: Vector) -> Vector:
         """Return masked scores moved so that their quantiles are the original's."""
         from icsa.columns.scale_kernels import moved_between
@@ -164,6 +204,11 @@ class KeptQuantiles:
             outermost_first = rows[np.argsort(-side * moved[rows], kind="stable")]
             moved[outermost_first] = knot + side * tail.by_rank(rows.size)
         return moved
+
+
+def _uniform(size: int, stream: Stream) -> Vector:
+    """Return numbers between -1 and 1."""
+    return (stream.words(size) >> np.uint64(11)).astype(np.float64) * 2.0**-52 - 1.0
 
 
 def _levels(n_rows: int) -> Vector:

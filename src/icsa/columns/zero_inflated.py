@@ -102,6 +102,10 @@ class ZeroInflated(FittedColumn):
         moved = moved_counts(counts, stream, reverse=reverse)
         return replace(self, n_spike=int(moved[0]), part=self.part.with_moved_counts(stream))
 
+    def with_drawn_tails(self, stream: Stream) -> Self:
+        """Return the column with tails drawn near to what they are, to decode with."""
+        return replace(self, part=self.part.with_drawn_tails(stream))
+
     def regain_quantiles(self, scores: Matrix) -> None:
         """Move masked scores of rows off the spike in place, as the part does."""
         off = self._rows_off(scores)

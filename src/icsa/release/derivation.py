@@ -160,6 +160,9 @@ class _Unseen:
     def with_moved_counts(self, stream: Stream, *, reverse: bool = False) -> Self:
         return replace(self, column=self.column.with_moved_counts(stream, reverse=reverse))
 
+    def with_drawn_tails(self, stream: Stream) -> Self:
+        return replace(self, column=self.column.with_drawn_tails(stream))
+
     def anchor(self, numbers: Vector) -> Vector | None:  # noqa: ARG002
         """Return None: the gap follows from its columns, which are anchors."""
         return None

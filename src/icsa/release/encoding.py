@@ -76,6 +76,14 @@ class Encoding:
         )
         return replace(self, parts=parts, group_shares=shares)
 
+    def with_drawn_tails(self, key: Key) -> Self:
+        """Return the encoding with the tails of measurements drawn by the key, to decode with."""
+        parts = tuple(
+            replace(part, column=part.column.with_drawn_tails(key.stream("tails", place)))
+            for place, part in enumerate(self.parts)
+        )
+        return replace(self, parts=parts)
+
     def room(self, n_rows: int) -> Matrix:
         """Return room for the scores of so many rows."""
         return np.empty((n_rows, self.n_scores), order="F")

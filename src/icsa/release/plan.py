@@ -97,9 +97,11 @@ class Plan:
         """
         progress("masking", 0.4)
         give_back_memory()
+        # Calibration knows of the original's counts and tails only.
         encoding, derivation = self.encoding, self.derivation
-        if not self.recipe.exact_counts:  # calibration knows of the original's counts only
+        if not self.recipe.exact_counts:
             encoding, derivation = self._with_moved_counts(key.child("counts"))
+        encoding = encoding.with_drawn_tails(key)
         masked = self.masked_scores(key, in_place=in_place)
         if self.wanted is not None:
             progress("calibrating", 0.5)
