@@ -38,11 +38,13 @@ KERNELS = {
 LINEAR_ALGEBRA = (
     *("tests/test_correlations.py", "tests/test_last_digits.py", "tests/test_ics.py"),
     *("tests/test_matrices_and_linalg.py", "tests/test_masks.py", "tests/test_anonymization.py"),
-    *("tests/test_relations.py", "tests/columns", "tests/privacy", "tests/release"),
-    *("tests/scatters", "tests/utility"),
+    *("tests/test_redraw.py", "tests/test_relations.py", "tests/test_rounding.py"),
+    *("tests/attacks", "tests/columns", "tests/privacy", "tests/release", "tests/scatters"),
+    "tests/utility",
     *(
         f"--ignore=tests/{slow}.py"
         for slow in (
+            "attacks/test_digits",
             "columns/test_column_laws",
             "release/test_account_notes",
             "release/test_far_dates",
@@ -57,8 +59,8 @@ LINEAR_ALGEBRA = (
 # Where kernels that numba compiles are compared with slow twins.
 COMPILED = (
     *("tests/test_last_digits.py", "tests/test_mapping.py", "tests/test_masks.py"),
-    "tests/test_redraw.py",
-    *("tests/columns/test_counts.py", "tests/columns/test_transforms.py"),
+    *("tests/test_redraw.py", "tests/columns/test_counts.py"),
+    "tests/columns/test_transforms.py",
     *("tests/privacy/test_neighbours.py", "tests/privacy/test_replication.py"),
     *("tests/scatters/test_mcd_estimate.py", "tests/scatters/test_mcd_kernels.py"),
     *("tests/scatters/test_mixing.py", "tests/scatters/test_pairs.py"),

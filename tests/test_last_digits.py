@@ -11,10 +11,12 @@ import polars as pl
 import pytest
 
 from icsa.assessment.efficiency import _ratio
+from icsa.attacks.differencing import learn_last_score
 from icsa.columns.constant import Constant
 from icsa.columns.continuous import Continuous
 from icsa.errors import InputError
 from icsa.inspection.outlying import far_rows
+from icsa.masks import flip
 from icsa.measures import Measure, NotEstimable
 from icsa.privacy.lenses import robust_units
 from icsa.release.imputation import fill_missing_scores
@@ -157,6 +159,13 @@ def test_of_loadings_that_tie_the_first_is_positive():
         picture = principal_picture(columns)
         assert not isinstance(picture, NotEstimable)
         assert picture.original[:, 0] @ (x - np.median(x)) > 0.0
+
+
+@pytest.mark.parametrize("value", CONSTANTS)
+def test_nothing_is_learnt_from_scores_that_are_all_equal(value):
+    for n in (40, 61, 99):
+        with pytest.raises(InputError, match="all equal"):
+            learn_last_score(np.full(n, value), np.arange(3.0), flip, key=1)
 
 
 def test_a_copy_in_another_order_loses_nothing():

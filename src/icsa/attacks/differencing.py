@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from icsa.correlations import varies
 from icsa.errors import InputError
 from icsa.masks import Mask
 from icsa.matrices import Matrix, Vector, as_matrix
@@ -108,9 +109,9 @@ def learn_last_score(
     others, truth = (np.asarray(part, dtype=np.float64).ravel() for part in (known, last))
     if others.size < 2 or truth.size < 2 or simulations < 2:
         raise InputError("Two known scores, two last ones and two simulations or more are needed.")
-    centre, scale = float(others.mean()), float(others.std())
-    if scale == 0.0:
+    if not varies(others):
         raise InputError("The known scores are all equal: nothing can be learnt from them.")
+    centre, scale = float(others.mean()), float(others.std())
     others, truth = (others - centre) / scale, (truth - centre) / scale
     secret = as_key(key)
     generator = np.random.default_rng(secret.stream("training").words(4))
