@@ -32,9 +32,9 @@ KERNELS = {
 }
 
 # What goes through linear algebra and decides something by its outcome: who stands out, what
-# depends on what, what varies, what a release looks like. A quarter of the suite's time and more
-# goes to the laws of all scatters, to searches by brute force and to texts, which no last digit
-# changes: they are left to the run of everything.
+# depends on what, what varies, what a release looks like. More than half of the time of these
+# packages goes to searches by brute force, to the laws of every scatter and kind of column, and to
+# texts: they are left to the run of everything.
 LINEAR_ALGEBRA = (
     *("tests/test_correlations.py", "tests/test_last_digits.py", "tests/test_ics.py"),
     *("tests/test_matrices_and_linalg.py", "tests/test_masks.py", "tests/test_anonymization.py"),
