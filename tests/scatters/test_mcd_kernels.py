@@ -207,7 +207,9 @@ def _descended(x: np.ndarray, starts: np.ndarray, h: int, halts: int):
     sizes, border = np.full(count, p + 1), min(16, h - 1, n - h)
     values, owners = np.empty(halts), np.empty(halts, dtype=np.int64)
     xt = np.ascontiguousarray(x.T)
-    known = descend(xt, starts, sizes, h, 1000, border, objectives, subsets, 0, values, owners, 0)
+    known = descend(
+        xt, starts, sizes, h, 1000, border, 8, objectives, subsets, 0, values, owners, 0
+    )
     return objectives, subsets, known
 
 

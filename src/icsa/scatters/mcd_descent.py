@@ -20,6 +20,7 @@ def descend(
     h: int,
     steps: int,
     q: int,
+    longest: int,
     objectives: Vector,
     subsets: Rows,
     first: int,
@@ -32,8 +33,8 @@ def descend(
     Start s, the rows starts[s, :sizes[s]], fills place first + s of `objectives` and `subsets`. A
     C-step takes the h rows nearest to the mean and covariance of the present rows; it stops when
     the objective no longer falls. With q > 0 it then swaps rows at the border, q on each side, and
-    goes on from there until no chain of swaps helps. A singular start is widened by further rows of
-    starts[s] until it is regular.
+    goes on from there until no chain of `longest` swaps helps. A singular start is widened by
+    further rows of starts[s] until it is regular.
 
     C-steps halt at few subsets. `halts` holds the objectives of those met before, `known` of them,
     and `halted` who met them: from there on the way is theirs, so their end is copied. The number
@@ -85,7 +86,7 @@ def descend(
                 known += 1
             border(squared, scratch, rows, names)
             inner_products(xt, mean, w, names, 1.0 / (h - 1.0), gathered, gram)
-            if not swap_chain(gram, h, names, best_names, min(q, max(8, p // 2))):
+            if not swap_chain(gram, h, names, best_names, longest):
                 break
             replace_rows(rows, best_names, inside)
             lowest = np.inf

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from icsa.matrices import Matrix, Vector
 from icsa.scatters.mcd_descent import descend
 from icsa.scatters.mcd_kernels import Rows, shared_rows
-from icsa.scatters.mcd_planes import lies_on_plane
+from icsa.scatters.mcd_planes import keep_planes
 
-__all__ = ["EQUAL", "Ends"]
+__all__ = ["SHORT", "Ends"]
 
-# Objectives that differ by less are of one subset, or of subsets that are as good.
-EQUAL = 1e-9
-# Rows on each side of the border that may change places.
-_BORDER = 16
+# Up to so many rows, a table is short.
+SHORT = 1500
+# Objectives that differ by less are taken for equal: in short tables they are of one subset, or of
+# subsets that are as good; in long ones subsets differ in single rows of thousands, and the
+# objective's standard error, sqrt(2 p/h) for normal rows, is far larger.
+_EQUAL, _NEARLY_EQUAL = 1e-9, 1e-5
+# Rows on each side of the border that may change places, in short and in long tables, where a step
+# costs more than the swaps before it.
+_BORDER, _WIDE_BORDER = 16, 32
+# Swaps of a chain in a short table, at least.
+_CHAIN = 8
 # Far more C-steps than any descent takes.
 _UNTIL_CONVERGED = 10_000
 # Descents whose results have room before more is made.
@@ -27,9 +32,11 @@ class Ends:
     """All ends that were reached in one table (p, n); a place in the list names one of them."""
 
     def __init__(self, xt: Matrix, h: int) -> None:
-        n = xt.shape[1]
+        (p, n), short = xt.shape, xt.shape[1] <= SHORT
         self.xt, self.h, self.size = xt, h, 0
-        self._border = min(_BORDER, h - 1, n - h)
+        self.equal = _EQUAL if short else _NEARLY_EQUAL
+        self._border = min(_BORDER if short else _WIDE_BORDER, h - 1, n - h)
+        self._longest = min(self._border, max(_CHAIN, p // 2) if short else n)
         self._objectives, self._subsets = np.empty(_ROOM), np.empty((_ROOM, h), dtype=np.int64)
         self._halts, self._halted = np.empty(8 * _ROOM), np.empty(8 * _ROOM, dtype=np.int64)
         self._known = 0
@@ -43,15 +50,6 @@ class Ends:
         """Return the subset at a place, ascending."""
         return np.asarray(self._subsets[place])
 
-    def one_step(self, starts: Rows) -> tuple[Vector, Rows]:
-        """Return objectives and subsets one C-step after elemental starts; nothing is kept."""
-        count, (p, _) = starts.shape[0], self.xt.shape
-        objectives, subsets = np.empty(count), np.empty((count, self.h), dtype=np.int64)
-        sizes, none, nobody = np.full(count, p + 1), np.empty(0), np.empty(0, dtype=np.int64)
-        descend(self.xt, starts, sizes, self.h, 1, 0, objectives, subsets, 0, none, nobody, 0)
-        self._keep_planes(objectives, subsets)
-        return objectives, subsets
-
     def descend(self, starts: Rows, sizes: Rows) -> list[int]:
         """Return the places of the ends that these starts, the first rows of each, lead to."""
         first, self.size = self.size, self.size + sizes.size
@@ -63,6 +61,7 @@ class Ends:
             self.h,
             _UNTIL_CONVERGED,
             self._border,
+            self._longest,
             self._objectives,
             self._subsets,
             first,
@@ -70,7 +69,7 @@ class Ends:
             self._halted,
             self._known,
         )
-        self._keep_planes(self._objectives[first : self.size], self._subsets[first : self.size])
+        keep_planes(self.xt, self._objectives[first : self.size], self._subsets[first : self.size])
         return list(range(first, self.size))
 
     def cross(self, first: list[int], second: list[int]) -> list[int]:
@@ -88,9 +87,3 @@ class Ends:
             self._subsets = np.resize(self._subsets, (more, self.h))
             self._halts = np.resize(self._halts, 8 * more)
             self._halted = np.resize(self._halted, 8 * more)
-
-    def _keep_planes(self, objectives: Vector, subsets: Rows) -> None:
-        """Keep a determinant of 0 only where the rows lie on a plane; else it is no result."""
-        for flat in np.flatnonzero(objectives == -math.inf):
-            if not lies_on_plane(self.xt, subsets[flat]):
-                objectives[flat] = math.inf

@@ -9,7 +9,7 @@ import numpy as np
 from icsa.matrices import Matrix, Vector
 from icsa.scatters.mcd_kernels import Rows
 
-__all__ = ["FLAT", "lies_on_plane", "robust_units"]
+__all__ = ["FLAT", "keep_planes", "lies_on_plane", "robust_units"]
 
 # Rows that spread less than this share of a column's MAD in some direction lie on a plane.
 FLAT = 3e-7
@@ -24,6 +24,13 @@ def lies_on_plane(xt: Matrix, rows: Rows) -> bool:
     centred = (xt[:, rows] - xt[:, rows].mean(axis=1, keepdims=True)) / units[:, None]
     smallest = np.linalg.svd(centred, compute_uv=False)[-1] if rows.size > units.size else 0.0
     return bool(smallest < FLAT * math.sqrt(rows.size))
+
+
+def keep_planes(xt: Matrix, objectives: Vector, subsets: Rows) -> None:
+    """Keep a determinant of 0 only where the rows lie on a plane; else it is no result."""
+    for flat in np.flatnonzero(objectives == -math.inf):
+        if not lies_on_plane(xt, subsets[flat]):
+            objectives[flat] = math.inf
 
 
 def robust_units(xt: Matrix) -> Vector:

@@ -10,26 +10,20 @@ still unseen.
 from __future__ import annotations
 
 import math
+from typing import Protocol
 
 import numpy as np
 
-from icsa.matrices import Matrix
-from icsa.scatters.mcd_ends import EQUAL, Ends
-from icsa.scatters.mcd_kernels import Rows, draw_balls, draw_subsets
-from icsa.scatters.mcd_planes import robust_units
+from icsa.scatters.mcd_ends import Ends
+from icsa.scatters.mcd_kernels import Rows
+from icsa.scatters.mcd_starts import STARTS, Starts
 
 __all__ = ["Populations", "populations_needed"]
 
-# Members of a population that start from p + 1 random rows, each the best of so many after one
-# C-step; and members that start from the h rows nearest to a random one.
-_ELEMENTAL, _TRIALS, _BALLS = 3, 3, 2
-_STARTS = _ELEMENTAL * _TRIALS + _BALLS
 # Independent populations that must have reached the best objective.
 _AGREEING = 3
 # The chance that a further champion is a new one must be estimated below this.
 _UNSEEN = 1 / 10
-# Standardized cells are drawn in to this, so that nothing overflows.
-_FAR = 1e9
 # No more populations than this, agreed or not.
 _MOST = 60
 
@@ -48,20 +42,24 @@ def populations_needed(different: int) -> int:
     return math.ceil(0.5 + math.sqrt(0.25 + product) - 1e-9)
 
 
-class Populations:
-    """The populations of a table (p, n) and a subset size, up to a number or until they agree."""
+class Source(Protocol):
+    """Where the starts of populations come from."""
 
-    def __init__(self, xt: Matrix, h: int, seed: int) -> None:
-        self._ends, self._seed, self._count = Ends(xt, h), seed, 0
-        # Further rows stand by for starts that are singular.
-        self._width = min(h, 2 * xt.shape[0] + 2)
-        self._z = _standardized(xt)
+    def draw(self, first: int, count: int) -> Starts:
+        """Return the starts of the populations number first, first + 1, ..."""
+
+
+class Populations:
+    """Populations with starts from a source, a given number of them or until they agree."""
+
+    def __init__(self, ends: Ends, source: Source) -> None:
+        self._ends, self._source, self._count = ends, source, 0
         self._champions: list[int] = []
 
     @property
     def starts(self) -> int:
         """The number of random starts so far."""
-        return self._count * _STARTS
+        return self._count * STARTS
 
     @property
     def objective(self) -> float:
@@ -78,11 +76,12 @@ class Populations:
     @property
     def agreeing(self) -> int:
         """The number of populations whose champion is as good as the best."""
-        return int(np.sum(self._ends.objectives[self._champions] <= self.objective + EQUAL))
+        highest = self.objective + self._ends.equal
+        return int(np.sum(self._ends.objectives[self._champions] <= highest))
 
     def search(self, n_starts: int | None = None) -> None:
         """Add populations until they agree, or for a given number of random starts."""
-        most = _MOST if n_starts is None else -(-n_starts // (_STARTS))
+        most = _MOST if n_starts is None else -(-n_starts // STARTS)
         wanted = populations_needed(1) if n_starts is None else most
         while wanted:
             self._grow(wanted)
@@ -90,7 +89,7 @@ class Populations:
             if not wanted:
                 before = self.objective
                 self._crossed([self._champions])
-                if n_starts is None and self.objective < before - EQUAL:
+                if n_starts is None and self.objective < before - self._ends.equal:
                     wanted = self._missing(most)
 
     def _missing(self, most: int) -> int:
@@ -98,44 +97,20 @@ class Populations:
         if self.objective == -math.inf:
             return 0
         found = np.sort(self._ends.objectives[self._champions])
-        different = 1 + int(np.sum(np.diff(found) > EQUAL))
+        different = 1 + int(np.sum(np.diff(found[found < math.inf]) > self._ends.equal))
         missing = max(populations_needed(different) - found.size, _AGREEING - self.agreeing, 0)
         return min(missing, most - self._count)
 
     def _grow(self, count: int) -> None:
         """Add populations; each leaves its champion."""
-        elemental, balls = self._from_elements(count), self._from_balls(count)
-        groups = [first + second for first, second in zip(elemental, balls, strict=True)]
+        starts = self._source.draw(self._count, count)
+        sizes = np.full(starts.populations.size, self._ends.h)
+        groups: list[list[int]] = [[] for _ in range(count)]
+        places = self._ends.descend(starts.subsets, sizes)
+        for population, place in zip(starts.populations, places, strict=True):
+            groups[population].append(place)
         self._count += count
         self._champions.extend(self._crossed([group for group in groups if group]))
-
-    def _from_elements(self, count: int) -> list[list[int]]:
-        """Return where the elemental starts of new populations end; singular ones do nowhere."""
-        starts = np.empty((count * _ELEMENTAL * _TRIALS, self._width), dtype=np.int64)
-        first = self._count * _ELEMENTAL * _TRIALS
-        draw_subsets(self._ends.xt.shape[1], first, self._seed, starts)
-        objectives, subsets = self._ends.one_step(starts)
-        trials = objectives.reshape(-1, _TRIALS)
-        chosen = np.argmin(trials, axis=1) + _TRIALS * np.arange(trials.shape[0])
-        members = np.flatnonzero(objectives[chosen] < math.inf)
-        if members.size == 0 and self._width < self._ends.h:
-            self._width = self._ends.h  # tied columns may need many more rows
-            return self._from_elements(count)
-        sizes = np.full(members.size, self._ends.h)
-        places = self._ends.descend(subsets[chosen[members]], sizes)
-        groups: list[list[int]] = [[] for _ in range(count)]
-        for member, place in zip(members, places, strict=True):
-            groups[member // _ELEMENTAL].append(place)
-        return groups
-
-    def _from_balls(self, count: int) -> list[list[int]]:
-        """Return where the balls of new populations end."""
-        centres = np.empty((count * _BALLS, 1), dtype=np.int64)
-        draw_subsets(self._ends.xt.shape[1], self._count * _BALLS, self._seed + 1, centres)
-        starts = np.empty((centres.size, self._ends.h), dtype=np.int64)
-        draw_balls(self._z, centres, self._ends.h, starts)
-        places = self._ends.descend(starts, np.full(centres.size, self._ends.h))
-        return [places[i * _BALLS : (i + 1) * _BALLS] for i in range(count)]
 
     def _crossed(self, groups: list[list[int]]) -> list[int]:
         """Return each group's champion, crossed with the other members as long as that helps."""
@@ -147,7 +122,7 @@ class Populations:
             places = self._ends.cross(firsts, others)
             objectives, improved = self._ends.objectives, set()
             for (g, _), place in zip(couples, places, strict=True):
-                if objectives[place] < objectives[champions[g]] - EQUAL:
+                if objectives[place] < objectives[champions[g]] - self._ends.equal:
                     champions[g] = place
                     improved.add(g)
             couples = self._couples(groups, champions, improved)
@@ -161,14 +136,7 @@ class Populations:
         for g in sorted(improved):
             last = objectives[champions[g]]
             for place in sorted(groups[g], key=objectives.__getitem__):
-                if last + EQUAL < objectives[place] < math.inf:
+                if last + self._ends.equal < objectives[place] < math.inf:
                     couples.append((g, place))
                     last = objectives[place]
         return couples
-
-
-def _standardized(xt: Matrix) -> Matrix:
-    """Return the columns from their medians in units of their MADs, far cells drawn in."""
-    n = xt.shape[1]
-    gaps = xt - np.partition(xt, n // 2, axis=1)[:, n // 2, None]
-    return np.clip(gaps / robust_units(xt)[:, None], -_FAR, _FAR)
