@@ -119,10 +119,14 @@ def test_a_robust_release_copies_less_than_sa() -> None:
     rng = np.random.default_rng(3)
     x = rng.normal(size=(120, 8))
     x[0] = 100.0 / np.sqrt(8)
-    sa = anonymize_matrix(x, scatters=("identity", "cov"), random_state=1)
-    robust = anonymize_matrix(x, scatters=("mcd50", "mcd75"), random_state=1)
+    sa = anonymize_matrix(x, scatters=("identity", "cov"), mask="permute", random_state=1)
+    robust = anonymize_matrix(x, scatters=("mcd50", "mcd75"), mask="permute", random_state=1)
     assert outlier_replication_error(x, sa, [0]) < 0.05
     assert outlier_replication_error(x, robust, [0]) > 0.2
+    for scatters in (("identity", "cov"), ("mcd50", "mcd75")):
+        redrawn = anonymize_matrix(x, scatters=scatters, mask="redraw", random_state=1)
+        # Everybody else is within 6 of the centre: nobody comes nearer than .9 of the way.
+        assert outlier_replication_error(x, redrawn, [0]) > 0.8
     # The unchecked inner function sees the same arrays.
     assert mean_replication_error(x[[0]], sa.T) == outlier_replication_error(x, sa, [0])
 

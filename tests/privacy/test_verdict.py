@@ -177,7 +177,7 @@ def test_lambda_agrees_with_redraws(scatters: tuple[str, str] | None, likely: bo
     wanted = expected_replicas(lenses, around, coordinates)
 
     def redraw(number: int) -> FeatureTable:
-        released = masked_copy(x, coordinates, random_state=number)
+        released = masked_copy(x, coordinates, mask="permute", random_state=number)
         return as_features(x, released).released
 
     found = risk_over_redraws(lenses, around, redraw, 300)

@@ -47,7 +47,7 @@ _PASSPORT = (
     ("h", "h (control)"),
     ("stands_out_by", "stands out by"),
     ("match_by", "matched by"),
-    ("redraws", "rho over redraws"),
+    ("redraws", "rho under fresh keys"),
 )
 
 

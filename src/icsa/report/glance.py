@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -77,7 +78,8 @@ def _of_columns(columns: Sequence[Record]) -> str:
     if not judged:
         return ""
     kept = sum((distance_beyond_chance(column) or 0.0) <= 0 for column in judged)
-    worst = max(judged, key=lambda column: distance_beyond_chance(column) or 0.0)
+    # Relative to the limit: counts that are kept exactly are not the nearest to a narrow one.
+    worst = max(judged, key=_share_of_chance)
     distance = worst["distance"]
     place = "Furthest beyond" if kept < len(judged) else "Nearest to"
     return (
@@ -86,6 +88,13 @@ def _of_columns(columns: Sequence[Record]) -> str:
         f"{shortened(worst['name'], _NAME)}: {distance['name']} {number(distance['value'])}, where "
         f"chance gives up to {number(_chance_of(distance))}."
     )
+
+
+def _share_of_chance(column: Record) -> float:
+    value, limit = column["distance"]["value"], _chance_of(column["distance"])
+    if not limit:
+        return math.inf if value else 0.0
+    return float(value) / float(limit)
 
 
 def _chance_of(distance: Record) -> Any:

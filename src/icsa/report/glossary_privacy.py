@@ -99,9 +99,9 @@ PRIVACY: Mapping[str, Term] = {
         "rho is large or small for that reason.",
     ),
     "redraws": Term(
-        "redraws",
-        "The release made again and again under fresh keys: what rho would have been. They tell "
-        "whether this key was lucky, typical or unlucky.",
+        "fresh keys",
+        "The release made again and again, each time under another key: what rho would have been. "
+        "They tell whether this key was lucky, typical or unlucky.",
     ),
     # --- all people together
     "rho_median": Term(
