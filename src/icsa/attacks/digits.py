@@ -31,6 +31,8 @@ _ROUNDING = 4.0
 _SAME = 1e-7
 # Two directions that are farther apart than this are not nearly parallel.
 _APART = 1e-5
+# After so many subsets without any direction in common there is nothing to be found.
+_GIVE_UP = 2
 # A score belongs to a row of whole numbers when it differs from theirs by less than this share.
 _FITS = 1e-11
 
@@ -72,7 +74,8 @@ def table_from_digits(
     steps : array-like of shape (n_columns,)
         What the original's columns are whole multiples of.
     subsets : int
-        How many times some of the rows are drawn and reduced.
+        How many times some of the rows are drawn and reduced at most; fewer where the directions
+        are found before, or where the first two have no direction in common.
     seed : int
         Of the draws.
 
@@ -119,7 +122,12 @@ def _recurring_directions(
     n, p = rows.shape
     found: list[Vector] = []
     votes: list[int] = []
-    for _ in range(subsets):
+    kept: list[int] = []
+    for drawn in range(subsets):
+        if [votes[i] > 1 for i in kept] == [True] * p or (
+            drawn == _GIVE_UP and max(votes, default=0) < 2
+        ):
+            break
         chosen = generator.choice(n, _ROWS[p] + 1, replace=False)
         seen = set()
         # Each row less the next one: less a common row, all coordinates would go together.
@@ -131,13 +139,19 @@ def _recurring_directions(
             seen.add(known[0] if known else len(found) - 1)
         for i in seen:
             votes[i] += 1
+        kept = _independent(found, votes)
+    directions = np.array([found[k] for k in kept]).reshape(-1, p)
+    return directions, np.array([votes[k] for k in kept], dtype=np.int64)
+
+
+def _independent(found: list[Vector], votes: list[int]) -> list[int]:
+    """Return the places of as many independent directions as there are, most votes first."""
     kept: list[int] = []
     for i in sorted(range(len(found)), key=lambda i: -votes[i]):
         trial = np.array([found[k] for k in (*kept, i)])
-        if len(kept) < p and np.linalg.svd(trial, compute_uv=False)[-1] > _APART:
+        if len(kept) < found[i].size and np.linalg.svd(trial, compute_uv=False)[-1] > _APART:
             kept.append(i)
-    directions = np.array([found[k] for k in kept]).reshape(-1, p)
-    return directions, np.array([votes[k] for k in kept], dtype=np.int64)
+    return kept
 
 
 def _hidden_directions(differences: Matrix, rows: Matrix) -> Matrix:

@@ -64,6 +64,16 @@ _QUICK: dict[str, dict[str, Any]] = {
     "simulation": {"repetitions": 40},
     "wdbc": {"releases": 100},
     "theorem": {"tables": 4, "releases": 20},
+    "attacks": {
+        "kinds": ("normal", "lognormal"),
+        "n": (240,),
+        "columns": (5, 10),
+        "digits_columns": (2, 3),
+        "releases_columns": (4,),
+        "insiders_columns": (3,),
+        "tables": 10,
+        "slow_tables": 4,
+    },
 }
 
 
@@ -231,6 +241,78 @@ def theorem(
         "seed": seed,
     }
     _run("theorem", options, None, _Run(quick, out, workers, dask, show_config))
+
+
+@app.command()
+def attacks(
+    attack: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--attack",
+            metavar="NAME",
+            help="reassembly, digits, 'two releases', insiders, 'all but one' or membership. "
+            "Default: all.",
+        ),
+    ] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--kind",
+            metavar="NAME",
+            help="Tables: normal, lognormal, t3, t5, mixture, rounded. Default: all.",
+        ),
+    ] = None,
+    n: Annotated[Numbers, typer.Option("--n", metavar="ROWS", help="Rows of a table.")] = None,
+    columns: Annotated[
+        Numbers, typer.Option("--columns", metavar="COLUMNS", help="Columns.")
+    ] = None,
+    severity: Annotated[
+        list[float] | None,
+        typer.Option(
+            "--severity", metavar="SD", help="How many standard deviations out the person is."
+        ),
+    ] = None,
+    method: Methods = None,
+    also: Annotated[
+        list[str] | None,
+        typer.Option("--also", metavar="NAME", help="A method besides the others."),
+    ] = None,
+    tables: Annotated[
+        int | None,
+        typer.Option(
+            "--tables", metavar="COUNT", min=1, help="Tables a cell of attacks that are fast."
+        ),
+    ] = None,
+    slow_tables: Annotated[
+        int | None,
+        typer.Option("--slow-tables", metavar="COUNT", min=1, help="Tables of the others."),
+    ] = None,
+    seed: Seed = None,
+    quick: Quick = False,
+    out: Out = None,
+    workers: Workers = None,
+    dask: Dask = None,
+    show_config: ShowConfig = False,
+) -> None:
+    """Attack releases, and see which masks withstand.
+
+    Puts lone people together again, reads tables out of digits, finds the map, computes the last
+    row; each beside the same on people who are not in the table.
+
+    Example: icsa study attacks --quick --attack reassembly
+    """
+    options = {
+        "attacks": attack,
+        "kinds": kind,
+        "n": n,
+        "columns": columns,
+        "severities": severity,
+        "methods": method,
+        "tables": tables,
+        "slow_tables": slow_tables,
+        "seed": seed,
+    }
+    _run("attacks", options, also, _Run(quick, out, workers, dask, show_config))
 
 
 def _run(name: str, options: Mapping[str, Any], also: list[str] | None, how: _Run) -> None:
