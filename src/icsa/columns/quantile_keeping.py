@@ -7,8 +7,9 @@ next one, so that none tells of a single person. Beyond the outermost a tail is 
 ranks, by further knots with 10, 20, 40, ... people beyond. The last ten people, or up to twice as
 many, are as far out on average as the original's and shaped like them, but where the two outermost
 are is not looked at, and every other gap counts at most five times what those farther in let
-expect, so that lone people far out do not make the tail longer. Where a bound comes, or a last value that ten people share, they are squeezed into the room
-before it, instead of being piled up there.
+expect, so that lone people far out do not make the tail longer. Where a bound comes, or a last
+value that ten people share, they are squeezed into the room before it, instead of being piled up
+there.
 
 A tail shows its outermost knot, mean and shape to the last digit, and each of them is a function of
 all people in it: who knew all but one could solve for the last. So the key draws them, each within

@@ -138,7 +138,7 @@ def _jobs(config: AttacksConfig) -> Iterator[Job]:
 def _cost(cell: dict[str, Any]) -> float:
     """Return about how many seconds one table takes with all methods."""
     n, p = float(cell["n"]), float(cell["columns"])
-    seconds = {
+    seconds: dict[str, float] = {
         "reassembly": 0.05 + n * p / 20_000,
         "digits": 0.2 * 5.0 ** (p - 2),
         "two releases": 3.0 + 0.4 * p,
