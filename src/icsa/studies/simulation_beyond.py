@@ -46,9 +46,9 @@ def decorrelated_part(
     raw: dict[str, np.ndarray], found: pl.DataFrame, methods: Sequence[Method], out: Path
 ) -> Part:
     """Return claims and sections on methods with the mask's chance correlations taken out."""
-    if not any(method.decorrelate for method in methods):
-        return [], []
     judged = with_verdicts(decorrelation(raw), found)
+    if judged.is_empty():
+        return [], []
     write_atomically(out / "decorrelation.csv", judged.write_csv)
     answers = decorrelation_claims(judged)
     names = {method.name for method in methods}
@@ -80,10 +80,10 @@ def masks_part(
         write_atomically(out / f"{name}.csv", table.write_csv)
     answers = mask_claims(judged)
     text = "Means of the paired differences, method minus the other, and their 95% intervals."
-    everywhere = "Means over the cells that all of these methods can estimate."
+    everywhere = "Medians over the cells that all of these methods can estimate."
     sections = [
         claims_section("Other masks", _MASKS, answers),
-        table_section("Other masks, means", everywhere, means),
+        table_section("Other masks, medians", everywhere, means),
         table_section("Other masks, verdicts", "How many cells have each verdict.", counts),
         *_figures("Other masks", "masks", found, shown, out),
     ]
@@ -101,8 +101,8 @@ def _figures(
     out: Path,
     across: str = "ore",
 ) -> Iterable[Section]:
-    """Yield a figure of some methods for every scenario."""
-    for scenario in sorted(set(found["scenario"].to_list())):
+    """Yield a figure of some methods for every scenario; none of no methods."""
+    for scenario in sorted(set(found["scenario"].to_list())) if methods else ():
         figure = scenario_figure(found, scenario, methods, across)
         text = save_figure(figure, out / "figures", f"{name}{scenario}")
         caption = "Thin lines with hollow markers are decorrelated."

@@ -73,7 +73,8 @@ def write_results(study: Study, out: Path) -> None:
     raw = read_parts(study, out)
     found, gaps, quantiles = summary(raw), differences(raw), ore_quantiles(raw)
     methods = [method_of(name) for name in dict.fromkeys(raw["method"].tolist())]
-    published = [method.name for method in methods if method.is_published]
+    names = [method.name for method in methods]
+    published = [method.name for method in methods if method.is_published] or names
     for name, table in (("summary", found), ("differences", gaps), ("ore_quantiles", quantiles)):
         write_atomically(out / f"{name}.csv", table.write_csv)
     scenarios = sorted(set(raw["scenario"].tolist()))
