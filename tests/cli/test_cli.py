@@ -61,6 +61,7 @@ def in_terminal(*arguments: str, **environment: str) -> str:
         (["study", "simulation", "--help"], "--repetitions COUNT"),
         (["study", "wdbc", "--help"], "--scatters PAIR"),
         (["study", "theorem", "--help"], "--distance H"),
+        (["study", "attacks", "--help"], "--attack NAME"),
     ],
 )
 def test_help(arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:

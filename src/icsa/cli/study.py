@@ -277,6 +277,12 @@ def attacks(
         list[str] | None,
         typer.Option("--also", metavar="NAME", help="A method besides the others."),
     ] = None,
+    digits_columns: Annotated[
+        Numbers,
+        typer.Option(
+            "--digits-columns", metavar="COLUMNS", help="Columns where digits are attacked: 2 to 5."
+        ),
+    ] = None,
     tables: Annotated[
         int | None,
         typer.Option(
@@ -306,6 +312,7 @@ def attacks(
         "kinds": kind,
         "n": n,
         "columns": columns,
+        "digits_columns": digits_columns,
         "severities": severity,
         "methods": method,
         "tables": tables,

@@ -44,7 +44,8 @@ class AttacksConfig:
         run with the middle number of rows, and reassembly with the first two numbers of columns,
         membership with the first; all but one takes the first two kinds.
     n, columns : tuple of int
-        Rows and columns of the tables; attacks on digits and maps take the middle number of rows.
+        Rows of the tables with the first number of columns, and columns of those with the middle
+        number of rows, which attacks on digits and maps take too.
     digits_columns, releases_columns, insiders_columns : tuple of int
         Columns for the attacks by digits, two releases and insiders.
     severities : tuple of float
@@ -52,7 +53,7 @@ class AttacksConfig:
     tables : int
         Tables a cell of reassembly and membership.
     slow_tables : int
-        Tables a cell of the other attacks; a third of them for digits of five columns.
+        Tables a cell of the other attacks.
     block : int
         Tables a job.
     seed : int
@@ -76,12 +77,12 @@ class AttacksConfig:
     kinds: tuple[str, ...] = tuple(KINDS)
     n: tuple[int, ...] = (60, 240, 1000)
     columns: tuple[int, ...] = (5, 10, 20)
-    digits_columns: tuple[int, ...] = (2, 3, 4, 5)
-    releases_columns: tuple[int, ...] = (3, 4, 5, 10)
+    digits_columns: tuple[int, ...] = (2, 3, 4)
+    releases_columns: tuple[int, ...] = (4, 5, 10)
     insiders_columns: tuple[int, ...] = (2, 3, 4)
     severities: tuple[float, ...] = (10.0, 20.0, 50.0)
-    tables: int = 40
-    slow_tables: int = 10
+    tables: int = 20
+    slow_tables: int = 6
     block: int = 10
     seed: int = 2026
 
@@ -118,8 +119,6 @@ def attacks_study(config: AttacksConfig) -> Study:
 def _jobs(config: AttacksConfig) -> Iterator[Job]:
     for cell in _cells(config):
         tables = config.tables if cell["attack"] in _FAST else config.slow_tables
-        if cell["attack"] == "digits" and cell["columns"] >= _MANY:
-            tables = -(-tables // 3)
         for first in range(0, tables, config.block):
             last = min(first + config.block, tables)
             name = "-".join(
@@ -153,11 +152,10 @@ def _cells(config: AttacksConfig) -> Iterator[dict[str, Any]]:
     """Yield the cells of every attack: what takes milliseconds gets most of them."""
     usual, first, others = config.usual_n, config.kinds[0], config.kinds[1:]
     narrow = config.columns[0]
-    lone = [(first, n, p) for n in config.n for p in config.columns]
-    lone += [(kind, usual, p) for kind in others for p in config.columns[:2]]
     crowd = [(first, n, narrow) for n in config.n]
     crowd += [(first, usual, p) for p in config.columns[1:]]
     crowd += [(kind, usual, narrow) for kind in others]
+    lone = crowd + [(kind, usual, p) for kind in others for p in config.columns[1:2]]
     steps = {p: _STEPS if p < _MANY else _FEW_STEPS for p in config.digits_columns}
     few = min(usual, _INSIDERS_ROWS)
     smaller = [n for n in config.n if n <= usual]

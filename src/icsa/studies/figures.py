@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "distribution_figure",
     "method_style",
+    "reassembly_figure",
     "save_figure",
     "scenario_figure",
     "theorem_figure",
@@ -44,6 +45,16 @@ _FALLBACK = ("#0072B2", (0, (1, 3)))
 _ACROSS = {
     "ore": "outlier replication error (right: hidden better)",
     "reassembled": "reassembled outlier replication error (right: hidden better)",
+}
+# What the nearest released row and the guess that puts a person together are called.
+_AXES = ("ORE of nearest row", "ORE of guess")
+# Methods in the picture of guesses: more could not be told apart.
+_GUESSES = {
+    "sa": ("#000000", "s"),
+    "mcd50-mcd75": ("#D55E00", "o"),
+    "mcd50-mcd75+flip": ("#CC79A7", "v"),
+    "mcd50-mcd75+rotate": ("#009E73", "x"),
+    "mcd50-mcd75+redraw+d": ("#0072B2", "+"),
 }
 _LEAST_ORE = 1e-9  # a copy's error of 0 has no place on a logarithmic axis
 # Paths and places in an SVG; a scale is not among them.
@@ -249,6 +260,66 @@ def _draw_theorem_panel(axes: Axes, panel: pl.DataFrame, methods: Sequence[str])
     limit = panel.unique("distance", maintain_order=True)
     axes.plot(limit["distance"], limit["bound"], color="0.2", linestyle=":", label="bound for sa")
     axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.tick_params(labelsize=7.5)
+    axes.grid(alpha=0.25, linewidth=0.5)
+
+
+def reassembly_figure(raw: pl.DataFrame) -> Figure:
+    """Return a panel for each number of columns and severity: what the ORE says, what is guessed.
+
+    A point is a table with a lone person: across the error of the nearest released row, upward that
+    of the attacker's guess. Tables of the first kind and the middle number of rows are shown.
+    """
+    plt = _pyplot()
+    cells = raw.filter(pl.col("attack") == "reassembly")
+    sizes = cells["n"].unique().sort().to_list()
+    cells = cells.filter(pl.col("kind") == cells["kind"][0], pl.col("n") == sizes[len(sizes) // 2])
+    points = cells.filter(pl.col("measure").is_in(_AXES)).pivot(
+        "measure", index=["columns", "severity", "method", "table"], values="value"
+    )
+    widths, severities = (
+        points[name].unique().sort().to_list() for name in ("columns", "severity")
+    )
+    figure: Figure
+    figure, axes = plt.subplots(
+        len(severities),
+        len(widths),
+        figsize=_inches(len(widths), len(severities), 3.0, 2.4),
+        squeeze=False,
+        sharex=True,
+        sharey=True,
+        layout="constrained",
+    )
+    for row, severity in enumerate(severities):
+        for column, width in enumerate(widths):
+            panel = points.filter(pl.col("severity") == severity, pl.col("columns") == width)
+            _draw_guesses(axes[row][column], panel)
+            axes[row][column].set_title(f"{width} columns, person at {severity:g} sd", fontsize=9)
+    figure.supxlabel("ORE: error of the nearest released row", fontsize=10)
+    figure.supylabel("error of the attacker's guess", fontsize=10)
+    handles, labels = axes[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8, frameon=False)
+    return figure
+
+
+def _draw_guesses(axes: Axes, panel: pl.DataFrame) -> None:
+    for method, (color, marker) in _GUESSES.items():
+        there = panel.filter(pl.col("method") == method)
+        if not there.is_empty():
+            across, upward = (np.maximum(there[axis].to_numpy(), 1e-4) for axis in _AXES)
+            axes.plot(
+                across,
+                upward,
+                linestyle="none",
+                marker=marker,
+                markersize=3.2,
+                markeredgewidth=0.7,
+                color=color,
+                markerfacecolor="none",
+                label=method,
+            )
+    axes.axhline(0.1, color="0.4", linewidth=0.8, linestyle="--")
     axes.set_yscale("log")
     axes.tick_params(labelsize=7.5)
     axes.grid(alpha=0.25, linewidth=0.5)

@@ -1,0 +1,183 @@
+"""What the study of attacks found: tables with standard errors, a figure, claims yes or no."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from icsa.files import write_atomically
+from icsa.report import Section
+from icsa.studies.attacks import CELL
+from icsa.studies.attacks_claims import claims
+from icsa.studies.engine import read_parts
+from icsa.studies.figures import reassembly_figure, save_figure
+from icsa.studies.pages import table_section, write_claims, write_page
+from icsa.studies.study import Study
+
+__all__ = ["overview", "summary", "wide", "write_results"]
+
+CONTROL = ", control"
+_NOTHING = 5e-4
+_INTRODUCTION = (
+    "Each attack is run on releases of simulated tables by several methods, and on people who are "
+    "not in the table (control). A lone person stands severity standard deviations out in a random "
+    "direction; reassembly has found the person when its guess is within .1 of the person's "
+    "squared length. Numbers in brackets are standard errors over tables.",
+)
+_TEXTS = {
+    "reassembly": "The release alone. ORE of nearest row is what the paper measures, ORE of guess "
+    "what the attacker gets; found is the share of guesses below .1.",
+    "digits": "The release with all its digits, of a table of whole numbers; severity is their "
+    "standard deviation. Share of the rows that come back, and of tables that do so whole.",
+    "two releases": "Two releases of one table. Coordinates whose scores come out exactly, "
+    "directions of the map, and people recognised by their scores.",
+    "insiders": "One release and the rows of p + 2 people: share of the map's directions found.",
+    "all but one": "One release and all rows but one. Error of the last row computed from the "
+    "means, in standard deviations; errors of a trained attacker who has the map too, for the last "
+    "person's score and its absolute value, where 1 is nothing learnt.",
+    "membership": "One release and the true map. How well members are told from outsiders: area "
+    "under the curve, .5 by chance.",
+}
+
+
+def summary(raw: dict[str, np.ndarray]) -> pl.DataFrame:
+    """Return mean, standard error and number of tables of every measure in every cell.
+
+    What could not be run is counted in ``not_run``, with the first reason.
+    """
+    frame = pl.DataFrame(raw)
+    keys = [*CELL, "method"]
+    failed = (
+        frame.filter(pl.col("measure") == "not run")
+        .group_by(keys, maintain_order=True)
+        .agg(pl.len().alias("not_run"), pl.col("reason").first())
+    )
+    value = pl.col("value")
+    found = (
+        frame.filter(pl.col("measure") != "not run")
+        .group_by([*keys, "measure"], maintain_order=True)
+        .agg(
+            value.mean().alias("mean"),
+            (value.std() / value.len().sqrt()).alias("se"),
+            value.median().alias("median"),
+            value.len().alias("tables"),
+        )
+    )
+    return found.join(failed, on=keys, how="left", maintain_order="left").with_columns(
+        pl.col("not_run").fill_null(0), pl.col("reason").fill_null("")
+    )
+
+
+def wide(found: pl.DataFrame, attack: str) -> pl.DataFrame:
+    """Return a row for every cell and method of an attack: each measure, and its standard error."""
+    chosen = found.filter(pl.col("attack") == attack).with_columns(
+        pl.struct("mean", "se").map_elements(_shown, return_dtype=pl.String).alias("shown")
+    )
+    keys = ["kind", "n", "columns", "severity", "method", "tables"]
+    return chosen.pivot("measure", index=keys, values="shown", maintain_order=True)
+
+
+def overview(found: pl.DataFrame) -> pl.DataFrame:
+    """Return a row a method: what every attack reaches in its typical cell, control beside it."""
+    columns = [column for chosen in _TYPICAL for column in _typical_columns(found, *chosen)]
+    methods = found["method"].unique(maintain_order=True).to_frame()
+    for column in columns:
+        methods = methods.join(column, on="method", how="left", maintain_order="left")
+    return methods
+
+
+# Attack, measure, and how the column is headed; of its cells the one that `_typical_cell` says.
+_TYPICAL = (
+    ("reassembly", "found", "lone person found"),
+    ("digits", "rows", "rows from digits"),
+    ("two releases", "coordinates", "coordinates from two releases"),
+    ("insiders", "directions", "directions by insiders"),
+    ("all but one", "error from means", "last row from means, error"),
+    ("all but one", "score", "last score learnt, error"),
+    ("all but one", "size", "its size, error"),
+    ("membership", "nearest", "membership with the map"),
+)
+# More columns than these are there to show where an attack ends.
+_REACHED_COLUMNS = {"digits": 4, "two releases": 4, "insiders": 4}
+
+
+def _typical_columns(
+    found: pl.DataFrame, attack: str, measure: str, heading: str
+) -> list[pl.DataFrame]:
+    cells = found.filter(pl.col("attack") == attack)
+    if cells.is_empty():
+        return []
+    cell = _typical_cell(cells, attack)
+    title = f"{heading} ({cell['n'][0]} x {cell['columns'][0]}"
+    title += f", {cell['severity'][0]:g} sd)" if attack == "reassembly" else ")"
+    control = cell.filter(pl.col("measure") == measure + CONTROL).select(
+        "method", pl.struct("mean", "se").alias("control")
+    )
+    joined = cell.filter(pl.col("measure") == measure).join(control, on="method", how="left")
+    texts = [
+        _shown(row) + (f"; {_shown(row['control'])}" if row["control"] is not None else "")
+        for row in joined.iter_rows(named=True)
+    ]
+    return [joined.select("method", pl.Series(title, texts, dtype=pl.String))]
+
+
+def _typical_cell(cells: pl.DataFrame, attack: str) -> pl.DataFrame:
+    """Return the first kind, the middle n, the farthest person, and columns within reach."""
+    cells = cells.filter(pl.col("kind") == cells["kind"][0])
+    sizes = cells["n"].unique().sort().to_list()
+    # All but one is run with the smaller tables; its largest is the others' middle.
+    middle = sizes[-1] if attack == "all but one" else sizes[len(sizes) // 2]
+    cells = cells.filter(pl.col("n") == middle)
+    widths = cells["columns"].unique().sort().to_list()
+    within = [width for width in widths if width <= _REACHED_COLUMNS.get(attack, widths[0])]
+    cells = cells.filter(pl.col("columns") == max(within, default=widths[0]))
+    return cells.filter(pl.col("severity") == cells["severity"].max())
+
+
+def _shown(row: dict[str, float | None]) -> str:
+    """Return a mean with its standard error in brackets.
+
+    Examples
+    --------
+    >>> _shown({"mean": 0.9512, "se": 0.0341}), _shown({"mean": 0.0, "se": None})
+    ('0.95 (0.034)', '0')
+    """
+    mean, error = row["mean"] or 0.0, row["se"]
+    # What rounding leaves of an exact copy is nothing.
+    text = "0" if abs(mean) < _NOTHING else f"{mean:.{3 if abs(mean) < 0.1 else 2}f}"
+    return text if error is None else f"{text} ({0.0 if error < _NOTHING else error:.2g})"
+
+
+def write_results(study: Study, out: Path) -> None:
+    """Write summary.csv, overview.csv, a table an attack, the figure, claims and report.html."""
+    raw = read_parts(study, out)
+    found = summary(raw)
+    write_atomically(out / "summary.csv", found.write_csv)
+    short = overview(found)
+    write_atomically(out / "overview.csv", short.write_csv)
+    sections = [
+        table_section(
+            "Which mask withstands what",
+            "Success in the typical cell of each attack (standard error); after the semicolon the "
+            "same on people who are not in the table.",
+            short,
+        )
+    ]
+    if "reassembly" in found["attack"]:
+        figure = save_figure(reassembly_figure(pl.DataFrame(raw)), out / "figures", "attacks")
+        caption = (
+            "Each point is a table. Across: what the ORE says, the nearest released row. Upward: "
+            "the guess that the attacker makes. Below the line the person has been found."
+        )
+        sections.append(
+            Section("What the ORE says, and what the attacker gets", figure=figure, caption=caption)
+        )
+    for attack in found["attack"].unique(maintain_order=True):
+        table = wide(found, attack)
+        write_atomically(out / f"{attack.replace(' ', '_')}.csv", table.write_csv)
+        sections.append(table_section(attack.capitalize(), _TEXTS[attack], table))
+    answers = claims(found)
+    write_claims(out, answers)
+    write_page(out, "Attacks: which masks withstand", _INTRODUCTION, sections, answers)
