@@ -87,3 +87,15 @@ def test_what_cannot_be_learnt_from_is_said() -> None:
         learn_last_score(np.ones(9), np.ones(9), redraw, key=1)
     with pytest.raises(InputError, match="Two known"):
         learn_last_score([1.0], [1.0, 2.0], redraw, key=1)
+
+
+def test_more_releases_tell_more() -> None:
+    errors = {1: [], 20: []}
+    for seed in range(4):
+        scores = np.random.default_rng(seed).normal(size=159)
+        for releases, found in errors.items():
+            learnt = learn_last_score(
+                scores[:59], scores[59:], redraw, key=seed, simulations=300, releases=releases
+            )
+            found.append(learnt.score)
+    assert np.mean(errors[20]) < np.mean(errors[1]) - 0.05

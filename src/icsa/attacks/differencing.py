@@ -67,7 +67,13 @@ def last_row_from_means(released: object, known: object) -> Vector:
 
 
 def learn_last_score(
-    known: object, last: object, mask: Mask, *, key: object, simulations: int = 600
+    known: object,
+    last: object,
+    mask: Mask,
+    *,
+    key: object,
+    simulations: int = 600,
+    releases: int = 1,
 ) -> Learnt:
     """Return what an attacker learns about the last score of a coordinate that was masked.
 
@@ -90,6 +96,9 @@ def learn_last_score(
         Of everything that is drawn.
     simulations : int
         How many releases the attacker makes to learn from.
+    releases : int
+        How many releases of the same table there are, under keys of their own; what they show is
+        averaged.
 
     Returns
     -------
@@ -109,6 +118,8 @@ def learn_last_score(
     others, truth = (np.asarray(part, dtype=np.float64).ravel() for part in (known, last))
     if others.size < 2 or truth.size < 2 or simulations < 2:
         raise InputError("Two known scores, two last ones and two simulations or more are needed.")
+    if releases < 1:
+        raise InputError("One release or more is needed.")
     if not varies(others):
         raise InputError("The known scores are all equal: nothing can be learnt from them.")
     centre, scale = float(others.mean()), float(others.std())
@@ -116,8 +127,16 @@ def learn_last_score(
     secret = as_key(key)
     generator = np.random.default_rng(secret.stream("training").words(4))
     guesses = generator.choice(others, simulations) + _JITTER * generator.normal(size=simulations)
-    training = _features(_masked(others, guesses, mask, secret.child("simulated")), others)
-    real = _features(_masked(others, truth, mask, secret.child("real")), others)
+    training, real = (
+        np.mean(
+            [
+                _features(_masked(others, scores, mask, secret.child(purpose, release)), others)
+                for release in range(releases)
+            ],
+            axis=0,
+        )
+        for purpose, scores in (("simulated", guesses), ("real", truth))
+    )
     return Learnt(
         score=_relative_error(training, guesses, real, truth),
         size=_relative_error(training, np.abs(guesses), real, np.abs(truth)),
