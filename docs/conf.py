@@ -27,7 +27,12 @@ extensions = [
     "plain_formulas",
     "scatter_table",
 ]
-exclude_patterns = ["_build", "performance_results.rst", "recipes_results.rst"]
+exclude_patterns = [
+    "_build",
+    "mcd_optimum_results.rst",
+    "performance_results.rst",
+    "recipes_results.rst",
+]
 templates_path = ["_templates"]
 default_role = "py:obj"
 

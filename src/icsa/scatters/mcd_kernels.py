@@ -152,25 +152,33 @@ def distances(xt: Matrix, mean: Vector, w: Matrix, squared: Vector) -> None:
 
 @kernel
 def select(values: Vector, low: int | np.int64, high: int, rank: int) -> None:
-    """Reorder values[low..high] so that the one of this rank is in its place (quickselect)."""
+    """Reorder values[low..high] so that the one of this rank is in its place (quickselect).
+
+    Values are swapped whether they are small or not, and counted if they are: which ones are is
+    unpredictable, and a wrong guess costs more than a swap.
+    """
     while low < high:
-        pivot = values[(low + high) // 2]
-        i, j = low, high
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if rank <= j:
-            high = j
-        elif rank >= i:
-            low = i
-        else:
+        first, last = values[low], values[high]
+        middle = values[(low + high) // 2]
+        pivot = max(min(first, last), min(max(first, last), middle))
+        below = low
+        for i in range(low, high + 1):
+            value = values[i]
+            values[i] = values[below]
+            values[below] = value
+            below += value < pivot
+        if rank < below:
+            high = below - 1
+            continue
+        equal = below
+        for i in range(below, high + 1):
+            value = values[i]
+            values[i] = values[equal]
+            values[equal] = value
+            equal += value == pivot
+        if rank < equal:
             return
+        low = equal
 
 
 @inlined_kernel
