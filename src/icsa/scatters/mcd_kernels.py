@@ -151,7 +151,7 @@ def distances(xt: Matrix, mean: Vector, w: Matrix, squared: Vector) -> None:
 
 
 @kernel
-def select(values: Vector, low: int | np.int64, high: int, rank: int) -> None:
+def select(values: Vector, low: int | np.int64, high: int | np.int64, rank: int) -> None:
     """Reorder values[low..high] so that the one of this rank is in its place (quickselect).
 
     Values are swapped whether they are small or not, and counted if they are: which ones are is
