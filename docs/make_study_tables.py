@@ -2,8 +2,8 @@
 
 ``python docs/make_study_tables.py simulation=FOLDER wdbc=FOLDER ...`` takes what ``icsa study
 simulation``, ``wdbc``, ``wdbc --rows campos`` (campos), ``wdbc --scatters ...`` (pairs) and
-``theorem`` put into the folders, and ``simulation --severity 64 ...`` (far), and writes what the
-pages show to ``docs/_static/studies``. Studies that are not named stay as they are.
+``theorem`` and ``attacks`` put into the folders, and ``simulation --severity 64 ...`` (far), and
+writes what the pages show to ``docs/_static/studies``. Studies that are not named stay as they are.
 """
 
 from __future__ import annotations
@@ -126,6 +126,21 @@ def _theorem(name: str, folder: Path) -> None:
     _short(table).write_csv(TARGET / f"{name}_summary.csv")
 
 
+def _attacks(name: str, folder: Path) -> None:
+    _claims_and_figures(name, folder)
+    shutil.copyfile(folder / "overview.csv", TARGET / f"{name}_overview.csv")
+    _short(_read(folder / "summary.csv")).write_csv(TARGET / f"{name}_summary.csv")
+    for attack in ("digits", "two_releases", "insiders", "all_but_one", "membership"):
+        table = pl.read_csv(folder / f"{attack}.csv", infer_schema_length=0)
+        table.drop("severity").write_csv(TARGET / f"{name}_{attack}.csv")
+    lone = pl.read_csv(folder / "reassembly.csv", infer_schema_length=0)
+    far = lone.filter(
+        pl.col("severity").cast(pl.Float64) >= 20.0,
+        pl.col("method").is_in(["sa", "mcd50-mcd75", "mcd50-mcd75+d", "mcd50-mcd75+redraw+d"]),
+    )
+    far.write_csv(TARGET / f"{name}_reassembly.csv")
+
+
 def _read(path: Path) -> pl.DataFrame:
     return pl.read_csv(path, infer_schema_length=None)
 
@@ -143,6 +158,7 @@ _MAKERS: dict[str, Callable[[str, Path], None]] = {
     "campos": _wdbc,
     "pairs": _wdbc,
     "theorem": _theorem,
+    "attacks": _attacks,
 }
 
 if __name__ == "__main__":
