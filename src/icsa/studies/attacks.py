@@ -81,8 +81,8 @@ class AttacksConfig:
     releases_columns: tuple[int, ...] = (4, 5, 10)
     insiders_columns: tuple[int, ...] = (2, 3, 4)
     severities: tuple[float, ...] = (10.0, 20.0, 50.0)
-    tables: int = 40
-    slow_tables: int = 12
+    tables: int = 20
+    slow_tables: int = 6
     block: int = 10
     seed: int = 2026
 
