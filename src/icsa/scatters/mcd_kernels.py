@@ -130,8 +130,7 @@ def whitener(cross: Matrix, count: int, w: Matrix) -> float:
 def distances(xt: Matrix, mean: Vector, w: Matrix, squared: Vector) -> None:
     """Set `squared` to the squared length of w (x_i - mean) for every row i."""
     p, n = xt.shape
-    centred = np.empty((p, BLOCK))
-    coordinate = np.empty(BLOCK)
+    centred, one, two = np.empty((p, BLOCK)), np.empty(BLOCK), np.empty(BLOCK)
     for start in range(0, n, BLOCK):
         size = min(BLOCK, n - start)
         block = squared[start : start + size]
@@ -141,13 +140,56 @@ def distances(xt: Matrix, mean: Vector, w: Matrix, squared: Vector) -> None:
             column, target = xt[j, start : start + size], centred[j]
             for i in range(size):
                 target[i] = column[i] - mean[j]
-                coordinate[i] = w[j, j] * target[i]
-            add_products(w[j], centred, j, size, coordinate)
+        for j in range(0, p - 1, 2):
+            add_two_squares(w[j], w[j + 1], centred, j, size, one, two, block)
+        if p % 2 == 1:
+            last = centred[p - 1]
             for i in range(size):
-                block[i] += coordinate[i] * coordinate[i]
+                one[i] = w[p - 1, p - 1] * last[i]
+            add_products(w[p - 1], centred, p - 1, size, one)
+            for i in range(size):
+                block[i] += one[i] * one[i]
         for i in range(size):  # what overflowed is far away, so that every row has a rank
             if not block[i] < np.inf:
                 block[i] = np.inf
+
+
+@inlined_kernel
+def add_two_squares(
+    w0: Vector,
+    w1: Vector,
+    centred: Matrix,
+    j: int,
+    size: int,
+    one: Vector,
+    two: Vector,
+    block: Vector,
+) -> None:
+    """Add the squares of coordinates j and j + 1, with weights w0 and w1, to the block.
+
+    Two at a time: what they are sums of is loaded once for both.
+    """
+    s0, s1 = centred[j], centred[j + 1]
+    for i in range(size):
+        one[i] = w0[j] * s0[i]
+        two[i] = w1[j] * s0[i] + w1[j + 1] * s1[i]
+    k = 0
+    while k + 3 < j:
+        s0, s1, s2, s3 = centred[k], centred[k + 1], centred[k + 2], centred[k + 3]
+        a0, a1, a2, a3 = w0[k], w0[k + 1], w0[k + 2], w0[k + 3]
+        b0, b1, b2, b3 = w1[k], w1[k + 1], w1[k + 2], w1[k + 3]
+        for i in range(size):
+            one[i] += a0 * s0[i] + a1 * s1[i] + a2 * s2[i] + a3 * s3[i]
+            two[i] += b0 * s0[i] + b1 * s1[i] + b2 * s2[i] + b3 * s3[i]
+        k += 4
+    while k < j:
+        s0, a0, b0 = centred[k], w0[k], w1[k]
+        for i in range(size):
+            one[i] += a0 * s0[i]
+            two[i] += b0 * s0[i]
+        k += 1
+    for i in range(size):
+        block[i] += one[i] * one[i] + two[i] * two[i]
 
 
 @kernel

