@@ -66,10 +66,11 @@ planted rows:
 
 ORE is the outlier replication error of the 5% of rows farthest out, in robust units; near is the
 share of these that are nearer to the release than to any other original. KS is the mean over
-measurements, q99 the 99% quantile, released less original in robust standard deviations. over counts
-released cells beyond the original's smallest or largest, of which another sample would have two a
-column, and reach says how far beyond they are at most, as a share of the range. bSE is the error of coefficients in standard errors and CI the overlap of their
-confidence intervals, in the regressions that the tables were collected for
+measurements, q99 the 99% quantile, released less original in robust standard deviations. over
+counts released cells beyond the original's smallest or largest, of which another sample would have
+two a column, and reach says how far beyond they are at most, as a share of the range. bSE is the
+error of coefficients in standard errors and CI the overlap of their confidence intervals, in the
+regressions that the tables were collected for
 (``benchmarks/analyses.py``). ext counts released cells that equal a column's unique largest or
 smallest value, of {possible} on average; blow is the largest released deviation over the largest
 original one, in the worst column. pORE, pnear and pblow are of the planted rows. Other people are

@@ -1,4 +1,4 @@
-"""Shuffling and the whole transform against copying the same memory, and the room they take."""
+"""Masks and the whole transform against copying the same memory, and the room they take."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchmarks.rows.settings import Settings
 from benchmarks.timing import Timed, interleaved, paced, timed
 from icsa.anonymization import masked_copy
 from icsa.ics import invariant_coordinates
-from icsa.masks import permute
+from icsa.masks import permute, redraw
 
 __all__ = ["cases"]
 
@@ -22,12 +22,15 @@ _COLUMNS = 10
 
 
 def cases(settings: Settings) -> Iterator[Case]:
-    """Yield the shuffle, the transform and its memory, each with one thread and with two."""
+    """Yield the masks, the transform and its memory, each with one thread and with two."""
     n, rounds = settings.choose(10_000_000, 1_000_000), settings.choose(5, 2)
     size = f"{n}x{_COLUMNS}"
     for threads in (1, 2):
         name = f"permute {size} threads={threads}"
         yield Case(name, partial(_shuffle_rows, name, n, threads, rounds))
+    for threads in (1, 2):
+        name = f"redraw {n // 10}x{_COLUMNS} threads={threads}"
+        yield Case(name, partial(_redraw_rows, name, n // 10, threads, rounds))
     yield Case(f"permute {size} numpy", partial(_numpy_rows, f"permute {size} numpy", n))
     for threads in (1, 2):
         name = f"transform {size} threads={threads}"
@@ -42,6 +45,18 @@ def _shuffle_rows(name: str, n: int, threads: int, rounds: int) -> list[Row]:
     out = np.empty_like(z)
     ours = timed(partial(permute, z, key=None, out=out, threads=threads))
     return [_against_memcpy(name, ours, timed(partial(np.copyto, out, z)), 10.0, threads, rounds)]
+
+
+def _redraw_rows(name: str, n: int, threads: int, rounds: int) -> list[Row]:
+    z = table(_COLUMNS, n).T
+    out = np.empty_like(z)
+    ours, theirs = (
+        timed(partial(mask, z, key=None, out=out, threads=threads)) for mask in (redraw, permute)
+    )
+    duel = interleaved(ours, theirs, rounds, paced(ours, theirs, 0.0))
+    remark = f"{threads} thread(s), into memory given before"
+    target = Target("ratio", 0.25)
+    return [Row(name, peer="permute", target=target, remark=remark, **duel.figures())]
 
 
 def _numpy_rows(name: str, n: int) -> list[Row]:
@@ -59,7 +74,7 @@ def _transform_rows(name: str, n: int, threads: int, rounds: int) -> list[Row]:
     x = table(n, _COLUMNS)
     coordinates = invariant_coordinates(x[:10_000], scatters=("cov", "cov4"))
     out = np.ones_like(x, order="F")
-    ours = timed(partial(masked_copy, x, coordinates, threads=threads, out=out))
+    ours = timed(partial(masked_copy, x, coordinates, mask="permute", threads=threads, out=out))
     memcpy = timed(partial(np.copyto, np.ones_like(x), x))
     return [_against_memcpy(name, ours, memcpy, 15.0, threads, rounds)]
 
