@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from icsa.columns import fit_column
-from icsa.columns.quantile_keeping import KeptQuantiles
+from icsa.columns.quantile_keeping import KeptQuantiles, Tail
 from icsa.columns.scale_kernels import moved_between
 from icsa.columns.transforms import LinearScale
 from icsa.randomness import as_key
@@ -169,7 +169,16 @@ def test_what_top_coding_leaves_out_does_not_come_back_with_the_tails(n: int):
         assert cells.quantile(0.98) < column.decode(scores).max() <= farthest * (1 + 1e-12)
 
 
-def test_tails_are_squeezed_into_the_room_before_a_bound():
+@pytest.mark.parametrize("room", [0.3, 1.0, 1.2, 4.0, 100.0])
+@pytest.mark.parametrize("shape", [-1.0, -0.2, 0.0])
+def test_a_tail_ends_within_its_room_and_keeps_its_mean_if_it_can(room: float, shape: float):
+    tail = Tail(np.array([10.0]), np.array([0.0]), mean=1.0, shape=shape, room=room)
+    lengths = tail.by_rank(20_000)
+    assert 0.0 <= lengths.min() <= lengths.max() <= room
+    assert lengths.mean() == pytest.approx(min(1.0, 0.9 * room), rel=0.01)
+
+
+def test_tails_lie_within_the_room_before_a_bound():
     generator = np.random.default_rng(5)
     original = np.sort(generator.uniform(0.0, 10.0, size=500))
     kept = KeptQuantiles.of(original, None, _LINEAR, (-0.1, 10.1))

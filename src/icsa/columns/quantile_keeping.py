@@ -8,8 +8,8 @@ ranks, by further knots with 10, 20, 40, ... people beyond. The last ten people,
 many, are as far out on average as the original's and shaped like them, but where the two outermost
 are is not looked at, and every other gap counts at most five times what those farther in let
 expect, so that lone people far out do not make the tail longer. Where a bound comes, or a last
-value that ten people share, they are squeezed into the room before it, instead of being piled up
-there.
+value that ten people share, the shape is one that ends there, with the same mean, so that nobody
+lies beyond and none are piled up.
 
 A tail shows its outermost knot, mean and shape to the last digit, and each of them is a function of
 all people in it: who knew all but one could solve for the last. So the key draws them, each within
@@ -38,8 +38,9 @@ _STEPS = 20
 _OUTER_LEVELS = (0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025)
 # Outermost people of either end that are not looked at.
 _UNSEEN = 2
-# Spacings of an end that are looked at: those of ten people, and what to expect of them.
-_LOOKED_AT = 50
+# Spacings of an end that are looked at: those of the last people, up to twenty, and two times as many
+# that tell what to expect of them.
+_LOOKED_AT = 60
 # Tails end as abruptly as a uniform one, or fall exponentially: scales have bent heavier ones.
 _SHAPES = (-1.0, 0.0)
 # A tail's mean is drawn within this share of its standard error to both sides, its shape within so
@@ -47,6 +48,8 @@ _SHAPES = (-1.0, 0.0)
 _DRAWN_SHARE = 0.5
 _DRAWN_SHAPE = 0.1
 _DRAWN_PEOPLE = 1.5
+# The mean of a tail is at most this share of the room before a bound.
+_MOST_OF_ROOM = 0.9
 # Masked scores whose quantiles are taken, at most: ten people beyond the outermost level.
 _ENOUGH_SCORES = 40_000
 
@@ -85,12 +88,22 @@ class Tail:
         """Return so many lengths, the longest first."""
         rank = (np.arange(count) + 0.5) / count * self.people[-1]
         beyond = -np.log(np.minimum(rank / self.people[0], 1.0))
-        if self.shape != 0.0:
-            beyond = np.expm1(self.shape * beyond) / self.shape
-        beyond *= self.mean * (1.0 - self.shape)
-        if np.isfinite(self.room) and self.room > 0.0:
-            beyond = -self.room * np.expm1(-beyond / self.room)
-        return np.asarray(np.interp(rank, self.people, self.lengths) + beyond)
+        mean, shape = self._within_room()
+        if shape != 0.0:
+            beyond = np.expm1(shape * beyond) / shape
+        return np.asarray(
+            np.interp(rank, self.people, self.lengths) + mean * (1.0 - shape) * beyond
+        )
+
+    def _within_room(self) -> tuple[float, float]:
+        """Return mean and shape of the law, which ends at the bound if not before.
+
+        A law of mean m and shape -a ends at m (1 + a)/a: at the room r for a = m/(r - m).
+        """
+        if np.isinf(self.room):
+            return self.mean, self.shape
+        mean = min(self.mean, _MOST_OF_ROOM * max(self.room, 0.0))
+        return mean, min(self.shape, -mean / (self.room - mean)) if mean > 0.0 else self.shape
 
     def drawn(self, stream: Stream) -> Self:
         """Return the tail with all that it is made of drawn near to what it is."""
