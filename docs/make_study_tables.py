@@ -3,7 +3,8 @@
 ``python docs/make_study_tables.py simulation=FOLDER wdbc=FOLDER ...`` takes what ``icsa study
 simulation``, ``wdbc``, ``wdbc --rows campos`` (campos), ``wdbc --scatters ...`` (pairs) and
 ``theorem`` and ``attacks`` put into the folders, and ``simulation --severity 64 ...`` (far), and
-writes what the pages show to ``docs/_static/studies``. Studies that are not named stay as they are.
+writes what the pages show to ``docs/_static/studies``. Studies that are not named stay as they are;
+``beyond`` is the part of the simulation on other masks alone.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def _figure(path: Path) -> None:
 
 def _simulation(name: str, folder: Path) -> None:
     _claims_and_figures(name, folder)
-    for table in ("summary", "differences", "decorrelation", "masks"):
+    for table in ("summary", "differences", "decorrelation"):
         _short(_read(folder / f"{table}.csv"), 6).write_csv(TARGET / f"{name}_{table}.csv")
     _masks(name, folder)
     found = _read(folder / "summary.csv")
@@ -89,16 +90,36 @@ def _with_error(row: dict[str, float], measure: str) -> str:
 
 
 def _masks(name: str, folder: Path) -> None:
-    """Write what other masks came to: means, and verdicts of the claimed comparison."""
-    means = pl.read_csv(folder / "mask_overview.csv")
-    _short(means, 3).write_csv(TARGET / f"{name}_mask_overview.csv")
+    """Write what other masks came to: every cell, medians, verdicts and answers of the claim."""
+    _short(_read(folder / "masks.csv")).write_csv(TARGET / f"{name}_masks.csv")
+    medians = pl.read_csv(folder / "mask_overview.csv")
+    _short(medians, 3).write_csv(TARGET / f"{name}_mask_overview.csv")
     counts = pl.read_csv(folder / "mask_verdicts.csv")
     claimed = counts.filter(method="mcd50-mcd75+redraw+d", to="mcd50-mcd75")
     claimed.drop("method", "to").write_csv(TARGET / f"{name}_mask_verdicts.csv")
+    answers = pl.read_csv(folder / "claims.csv")
+    of_masks = answers.filter(pl.col("claim").str.contains(" against ", literal=True))
+    of_masks.write_csv(TARGET / f"{name}_mask_claims.csv")
 
 
 def _far(name: str, folder: Path) -> None:
-    _masks(name, folder)
+    """Write two methods of the tables of 120 rows or more in which one row is shifted."""
+    found = _read(folder / "summary.csv").filter(
+        pl.col("scenario") == 1, pl.col("n") >= 120, pl.col("method") != "sa"
+    )
+    rows = [
+        {
+            "n": row["n"],
+            "columns": row["columns"],
+            "method": row["method"],
+            "ORE (standard error)": _with_error(row, "ore"),
+            "reassembled ORE": _with_error(row, "reassembled"),
+            "loss": _with_error(row, "loss"),
+            "guesses within a tenth": row["guessed_near"],
+        }
+        for row in found.iter_rows(named=True)
+    ]
+    pl.DataFrame(rows).write_csv(TARGET / f"{name}_cells.csv")
 
 
 def _wdbc(name: str, folder: Path) -> None:
@@ -155,6 +176,7 @@ def _short(table: pl.DataFrame, digits: int = 4) -> pl.DataFrame:
 
 _MAKERS: dict[str, Callable[[str, Path], None]] = {
     "simulation": _simulation,
+    "beyond": lambda _, folder: _masks("simulation", folder),
     "far": _far,
     "wdbc": _wdbc,
     "campos": _wdbc,
