@@ -23,7 +23,7 @@ __all__ = ["Populations", "populations_needed"]
 # Independent populations that must have reached the best objective.
 _AGREEING = 3
 # The chance that a further champion is a better one must be estimated at this or below. With 1/20
-# and three that agree, 0.4% of the searches that were tried stopped too early, with 1/30 0.3%
+# and three that agree, 0.4% of searches in tables that were tried stopped too early, with 1/30 0.3%
 # at 1.2 times the cost.
 _BETTER = 1 / 20
 # No more populations than this, agreed or not.
