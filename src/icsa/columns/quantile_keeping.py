@@ -38,8 +38,8 @@ _STEPS = 20
 _OUTER_LEVELS = (0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025)
 # Outermost people of either end that are not looked at.
 _UNSEEN = 2
-# Spacings of an end that are looked at: those of the last people, up to twenty, and two times as many
-# that tell what to expect of them.
+# Spacings of an end that are looked at: those of the last people, up to twenty, and two times as
+# many that tell what to expect of them.
 _LOOKED_AT = 60
 # Tails end as abruptly as a uniform one, or fall exponentially: scales have bent heavier ones.
 _SHAPES = (-1.0, 0.0)
