@@ -1,6 +1,6 @@
 """How often the MCD's search reaches the optimum, on tables that it was not made on.
 
-``python -m benchmarks.mcd_optimum [--repetitions 3] [--first-seed 70000] [--quick] [--output FILE]
+``python -m benchmarks.mcd_optimum [--repetitions 3] [--first-seed 100000] [--quick] [--output FILE]
 [--rst FILE]`` fits tables of many kinds and shapes by default, once more with 20 times the random
 starts and another seed, and by robustbase's covMcd where R is there; all objectives are computed
 from the rows that were found, by one function.
@@ -23,6 +23,7 @@ from benchmarks.machine import describe_machine
 from benchmarks.mcd_tables import HELD_OUT, KINDS, SHAPES, draw
 from benchmarks.peers import Rows, robustbase
 from benchmarks.to_rst import list_table
+from icsa.errors import ExactFitError
 from icsa.matrices import Matrix
 from icsa.scatters.mcd_estimate import mcd
 
@@ -85,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--repetitions", type=int, default=3, help="short tables of every kind and shape"
     )
-    parser.add_argument("--first-seed", type=int, default=70_000)
+    parser.add_argument("--first-seed", type=int, default=100_000)
     parser.add_argument("--quick", action="store_true", help="one repetition of two shapes")
     parser.add_argument("--rst", type=Path, help="also write the table for the documentation")
     parser.add_argument(
@@ -104,7 +105,10 @@ def _fits(options: argparse.Namespace) -> Iterator[Fit]:
             for seed in range(options.first_seed, options.first_seed + tables):
                 x = draw(kind, n, p, seed)
                 for alpha in _ALPHAS:
-                    yield _fit(kind, seed, x, alpha, (n, p) not in _LONG_SHAPES)
+                    try:
+                        yield _fit(kind, seed, x, alpha, (n, p) not in _LONG_SHAPES)
+                    except ExactFitError:  # rounded rows may lie on a plane, and nobody searches
+                        print(f"{kind}, {n} x {p}, seed {seed}, alpha {alpha}: an exact fit")
 
 
 def _fit(kind: str, seed: int, x: Matrix, alpha: float, with_peer: bool) -> Fit:

@@ -50,17 +50,17 @@ def _draw(kind: str, n: int, p: int, seed: int) -> np.ndarray:
 
 
 def test_twenty_times_the_starts_find_nothing_better_in_fresh_tables() -> None:
-    # Numbers of starts that were made to fit the reference sets, as this search once had, reached
-    # the best in 49 of the 60.
+    # 57 of 60 do. Numbers of starts that were made to fit the reference sets, as this search once
+    # had, do not: they reached the best in 49.
     reached = []
     for kind in KINDS:
         for n, p in SHAPES:
             for seed in range(3):
                 x = _draw(kind, n, p, seed)
                 found = mcd(x)
-                wide = mcd(x, n_starts=20 * max(found.n_starts, 55), random_state=seed + 1)
+                wide = mcd(x, n_starts=20 * max(found.n_starts, 5 * STARTS), random_state=seed + 1)
                 reached.append(found.objective <= wide.objective + 1e-9)
-    assert np.mean(reached) >= 0.92
+    assert np.mean(reached) >= 0.95
 
 
 def test_long_tables_end_the_same_from_other_parts() -> None:
@@ -91,11 +91,11 @@ def test_very_long_tables_choose_between_clusters_with_more_rows_than_a_part(
     assert np.max(one - several) > 0.1
 
 
-@pytest.mark.parametrize(("different", "needed"), [(1, 7), (2, 10), (3, 12), (10, 21)])
+@pytest.mark.parametrize(("different", "needed"), [(1, 5), (2, 7), (3, 9), (10, 15)])
 def test_populations_needed(different: int, needed: int) -> None:
     assert populations_needed(different) == needed
-    assert different / (needed * (needed - 1)) <= 1 / 40
-    assert different / ((needed - 1) * (needed - 2)) > 1 / 40
+    assert different / (needed * (needed - 1)) <= 1 / 20
+    assert different / ((needed - 1) * (needed - 2)) > 1 / 20
 
 
 class _Planned:
@@ -122,28 +122,28 @@ def _two_ends() -> tuple[np.ndarray, int, np.ndarray, np.ndarray]:
     return ends.xt, h, *(ends.rows(place) for place in places)
 
 
-def test_stops_after_seven_populations_that_agree() -> None:
+def test_stops_after_five_populations_that_agree() -> None:
     xt, h, better, _ = _two_ends()
     plan = _Planned([better])
-    populations = Populations(Ends(xt, h), plan)
+    populations = Populations(Ends(xt, h), plan, seed=0, restarts=0)
     populations.search()
-    assert plan.drawn == populations.agreeing == 7
+    assert plan.drawn == populations.agreeing == 5
     np.testing.assert_array_equal(populations.rows, better)
 
 
 def test_goes_on_while_champions_differ() -> None:
     xt, h, better, worse = _two_ends()
     plan = _Planned([worse, worse, better])
-    populations = Populations(Ends(xt, h), plan)
+    populations = Populations(Ends(xt, h), plan, seed=0, restarts=0)
     populations.search()
-    assert (plan.drawn, populations.agreeing) == (10, 3)
+    assert (plan.drawn, populations.agreeing) == (9, 3)
     np.testing.assert_array_equal(populations.rows, better)
 
 
 def test_goes_on_while_the_best_was_reached_only_once() -> None:
     xt, h, better, worse = _two_ends()
     plan = _Planned([better] + 30 * [worse])
-    populations = Populations(Ends(xt, h), plan)
+    populations = Populations(Ends(xt, h), plan, seed=0, restarts=0)
     populations.search()
     assert plan.drawn == populations.starts // STARTS == 60  # the most: agreed or not
     assert populations.agreeing == 2
@@ -158,9 +158,9 @@ def test_takes_the_starts_that_it_is_told_to() -> None:
 
 
 def test_never_takes_more_populations_than_the_most(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mcd_populations, "_MOST", 9)
-    monkeypatch.setattr(mcd_populations, "_AGREEING", 10)
-    assert mcd(np.random.default_rng(1).normal(size=(50, 3))).n_starts == 9 * STARTS
+    monkeypatch.setattr(mcd_populations, "_MOST", 6)
+    monkeypatch.setattr(mcd_populations, "_AGREEING", 7)
+    assert mcd(np.random.default_rng(1).normal(size=(50, 3))).n_starts == 6 * STARTS
 
 
 def test_crossing_finds_what_no_parent_is() -> None:
@@ -170,10 +170,25 @@ def test_crossing_finds_what_no_parent_is() -> None:
         xt, h = np.ascontiguousarray(x.T), subset_size(120, 8, 0.5)
         starts, ends = RandomStarts(xt, h, seed).draw(0, 1), Ends(xt, h)
         ends.descend(starts.subsets, np.full(starts.populations.size, h))
-        populations = Populations(Ends(xt, h), RandomStarts(xt, h, seed))
+        populations = Populations(Ends(xt, h), RandomStarts(xt, h, seed), seed, restarts=0)
         populations.search(n_starts=1)
         assert populations.objective <= ends.objectives.min() + 1e-12
         improved += populations.objective < ends.objectives.min() - 1e-9
+    assert improved >= 1
+
+
+def test_restarts_from_a_few_rows_of_a_champion_find_what_lies_beside_it() -> None:
+    improved = 0
+    for seed in range(10):
+        x = _draw("ties", 120, 8, 100 + seed)
+        xt, h = np.ascontiguousarray(x.T), subset_size(120, 8, 0.5)
+        objectives = []
+        for restarts in (0, 2):
+            populations = Populations(Ends(xt, h), RandomStarts(xt, h, seed), seed, restarts)
+            populations.search(n_starts=1)
+            objectives.append(populations.objective)
+        assert objectives[1] <= objectives[0] + 1e-12
+        improved += objectives[1] < objectives[0] - 1e-9
     assert improved >= 1
 
 
@@ -199,7 +214,7 @@ def test_ties_in_a_column_leave_elemental_starts() -> None:
     x[rng.permutation(100) < 45, :5] = 0.0
     xt = np.ascontiguousarray(x.T)
     starts = RandomStarts(xt, subset_size(100, 6, 0.5), 0).draw(0, 5)
-    assert np.bincount(starts.populations, minlength=5).min() >= 4
+    assert np.bincount(starts.populations, minlength=5).min() >= 3
 
 
 def test_a_part_says_how_it_was_searched() -> None:

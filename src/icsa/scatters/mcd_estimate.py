@@ -94,7 +94,7 @@ def mcd(
     small_sample_correction : bool
         Whether scatters are multiplied by the small-sample factor of Pison, Van Aelst and Willems.
     n_starts : int, optional
-        Number of random starts of the search, rounded up to whole populations of 11. By default the
+        Number of random starts of the search, rounded up to whole populations of 6. By default the
         search stops when populations that know nothing of each other agree on the best subset.
     random_state : int, bytes, Generator or None
         Seed of the starts; None is a fixed one, so that the same data give the same scatter.

@@ -28,6 +28,8 @@ __all__ = [
 
 Rows = npt.NDArray[np.int64]
 
+# Rows whose products are summed at a time, so that their columns stay in the nearest cache.
+_AT_A_TIME = 256
 # A pivot this small against its own variance is rounding error, not variance.
 _SINGULAR = 1e-13
 
@@ -76,21 +78,29 @@ def subset_moments(
         mean[j] = centre
         for i in range(count):
             target[i] -= centre
-        k = 0
-        while k < j:  # two columns at a time: the target is loaded once for both
-            first, second = gathered[k], gathered[k + 1]
-            total, other = 0.0, 0.0
-            for i in range(count):
-                total += target[i] * first[i]
-                other += target[i] * second[i]
-            cross[j, k], cross[k, j] = total, total
-            cross[j, k + 1], cross[k + 1, j] = other, other
-            k += 2
-        if k == j:
-            total = 0.0
-            for i in range(count):
-                total += target[i] * target[i]
-            cross[j, j] = total
+        for k in range(p):
+            cross[j, k] = 0.0
+    for start in range(0, count, _AT_A_TIME):
+        stop = min(start + _AT_A_TIME, count)
+        for j in range(0, p, 2):  # two columns by two: each is loaded once for two products
+            a, b = gathered[j, start:stop], gathered[min(j + 1, p - 1), start:stop]
+            for k in range(0, j + 1, 2):
+                c, d = gathered[k, start:stop], gathered[min(k + 1, p - 1), start:stop]
+                ac, ad, bc, bd = 0.0, 0.0, 0.0, 0.0
+                for i in range(stop - start):
+                    ac += a[i] * c[i]
+                    ad += a[i] * d[i]
+                    bc += b[i] * c[i]
+                    bd += b[i] * d[i]
+                cross[j, k] += ac
+                if j + 1 < p:
+                    cross[j + 1, k] += bc
+                    cross[j + 1, k + 1] += bd
+                if k < j:
+                    cross[j, k + 1] += ad
+    for j in range(p):
+        for k in range(j):
+            cross[k, j] = cross[j, k]
 
 
 @summing_kernel

@@ -90,7 +90,7 @@ def settled_from_part(
     table = columns_of(xt, np.sort(drawn[: sizes[0]]))
     part_h = subset_size(sizes[0], p, alpha)
     ends = Ends(table, part_h)
-    populations = Populations(ends, RandomStarts(table, part_h, seed))
+    populations = Populations(ends, RandomStarts(table, part_h, seed), seed)
     populations.search(n_starts)
     fits = [SubsetMoments.of(table, rows) for rows in _candidates(populations.rows, ends)]
     for size in sizes[1:]:

@@ -47,8 +47,10 @@ def least_determinant_rows(xt: Matrix, alpha: float, seed: int, n_starts: int | 
         rows, populations = settled_from_part(xt, alpha, seed, n_starts)
         return Found(rows, populations.starts, populations.agreeing)
     short = n <= max(SHORT, _ROWS_A_COLUMN * p)
-    source = RandomStarts(xt, h, seed) if short else PartStarts(xt, alpha, seed)
-    populations = Populations(Ends(xt, h), source)
+    if short:
+        populations = Populations(Ends(xt, h), RandomStarts(xt, h, seed), seed)
+    else:
+        populations = Populations(Ends(xt, h), PartStarts(xt, alpha, seed), seed, restarts=0)
     populations.search(n_starts)
     return Found(populations.rows, populations.starts, populations.agreeing)
 

@@ -22,7 +22,7 @@ __all__ = ["STARTS", "RandomStarts", "Starts", "c_steps"]
 
 # Members that start from p + 1 random rows, each the best of so many after one C-step; and members
 # that start from the h rows nearest to a random one.
-_ELEMENTAL, _TRIALS, _BALLS = 3, 3, 2
+_ELEMENTAL, _TRIALS, _BALLS = 2, 2, 2
 # Random starts of a population.
 STARTS = _ELEMENTAL * _TRIALS + _BALLS
 # Standardized cells are drawn in to this, so that nothing overflows.
