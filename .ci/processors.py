@@ -44,13 +44,16 @@ LINEAR_ALGEBRA = (
     *(
         f"--ignore=tests/{slow}.py"
         for slow in (
+            "attacks/test_differencing",
             "attacks/test_digits",
             "columns/test_column_laws",
             "release/test_account_notes",
             "release/test_far_dates",
+            "release/test_moved_counts",
             "scatters/test_mcd_kernels",
             "scatters/test_mm_estimate",
             "scatters/test_s_estimate",
+            "utility/test_lasso",
             "utility/test_models",
         )
     ),
