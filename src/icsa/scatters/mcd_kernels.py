@@ -105,34 +105,45 @@ def subset_moments(
 
 @summing_kernel
 def whitener(cross: Matrix, count: int, w: Matrix) -> float:
-    """Set `w` to the inverse Cholesky factor of cross/(count - 1); return log det or -inf."""
+    """Set `w` to the inverse Cholesky factor of cross/(count - 1); return log det or -inf.
+
+    Rows of the transposed factor are sums of those above, two of which are taken at a time.
+    """
     p = cross.shape[0]
     log_det = 0.0
     scale = 1.0 / (count - 1.0)
-    factor = np.empty((p, p))
+    upper = np.empty((p, p))
     for j in range(p):
-        for k in range(j + 1):
-            total = cross[j, k] * scale
-            for m in range(k):
-                total -= factor[j, m] * factor[k, m]
-            if k < j:
-                factor[j, k] = total / factor[k, k]
-            else:
-                if not total > _SINGULAR * cross[j, j] * scale:
-                    return -np.inf
-                log_det += np.log(total)
-                factor[j, j] = np.sqrt(total)
+        target, given = upper[j, j:], cross[j, j:]
+        for c in range(p - j):
+            target[c] = given[c] * scale
+        for k in range(0, j - 1, 2):
+            s0, s1, a0, a1 = upper[k, j:], upper[k + 1, j:], upper[k, j], upper[k + 1, j]
+            for c in range(p - j):
+                target[c] -= a0 * s0[c] + a1 * s1[c]
+        if j % 2 == 1:
+            s0, a0 = upper[j - 1, j:], upper[j - 1, j]
+            for c in range(p - j):
+                target[c] -= a0 * s0[c]
+        if not target[0] > _SINGULAR * cross[j, j] * scale:
+            return -np.inf
+        log_det += np.log(target[0])
+        inverse = 1.0 / np.sqrt(target[0])
+        for c in range(p - j):
+            target[c] *= inverse
     for j in range(p):
-        target = w[j]
+        target, inverse = w[j], 1.0 / upper[j, j]
         for k in range(p):
             target[k] = 0.0
-        for m in range(j):
-            weight, source = factor[j, m], w[m]
-            for k in range(m + 1):
-                target[k] -= weight * source[k]
-        for k in range(j):
-            target[k] /= factor[j, j]
-        target[j] = 1.0 / factor[j, j]
+        for m in range(0, j - 1, 2):
+            s0, s1, a0, a1 = w[m], w[m + 1], upper[m, j] * inverse, upper[m + 1, j] * inverse
+            for k in range(m + 2):
+                target[k] -= a0 * s0[k] + a1 * s1[k]
+        if j % 2 == 1:
+            s0, a0 = w[j - 1], upper[j - 1, j] * inverse
+            for k in range(j):
+                target[k] -= a0 * s0[k]
+        target[j] = inverse
     return log_det
 
 
