@@ -20,7 +20,7 @@ _DIGESTS = STORED / "digests.json"
 # Of larger files and of matrices only the digest is kept.
 _LARGEST_KEPT = 1_000_000
 # An SPSS file says when it was written, in the 17 characters from here.
-_SPSS_DATE = slice(84, 101)
+_SPSS_DATE = slice(92, 109)
 
 
 def made_with() -> dict[str, str]:
