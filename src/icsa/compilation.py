@@ -45,6 +45,7 @@ def _compiled(function: _Function, fastmath: set[str], inline: str = "never") ->
         "error_model": "numpy",
         "fastmath": fastmath,
         "inline": inline,
+        "no_cfunc_wrapper": True,  # nothing but Python and other kernels calls them
     }
     try:
         compiled = numba.njit(**options)(function)

@@ -80,6 +80,26 @@ def median_of(ordered: Vector) -> float:
 
 
 @kernel
+def mean_of(values: Vector) -> float:
+    """Return the mean."""
+    total = 0.0
+    for i in range(values.size):
+        total += values[i]
+    return total / values.size
+
+
+@kernel
+def sort_few(values: Vector) -> None:
+    """Sort in place, by insertion: numpy's sort takes a second to compile."""
+    for i in range(1, values.size):
+        value, j = values[i], i
+        while j > 0 and values[j - 1] > value:
+            values[j] = values[j - 1]
+            j -= 1
+        values[j] = value
+
+
+@kernel
 def orientation(ordered: Vector, trimmed: int) -> int:
     """Return -1 where the lower end of the trimmed scores is the longer one, else 1.
 
@@ -175,11 +195,12 @@ def tail_law(
     spacings = np.empty(last)
     for j in range(q + 1, last + 1):
         spacings[j - 1] = j * (outward[j - 1] - outward[j])
-    usual = np.sort(spacings[k:])
+    usual = spacings[k:].copy()
+    sort_few(usual)
     expected = max(median_of(usual) / math.log(2.0), _LEAST_SPACING * scale)
     for j in range(q, last):
         spacings[j] = min(spacings[j], _LONGEST_GAP * expected)
-    slope, inner_slope = float(np.mean(spacings[q:k])), float(np.mean(spacings[k:]))
+    slope, inner_slope = mean_of(spacings[q:k]), mean_of(spacings[k:])
     shape = 0.0
     if last >= 3 * k and slope > 0.0 and inner_slope > 0.0:
         shape = math.log(slope / inner_slope) / math.log(math.sqrt(last / (q + 1)))
@@ -212,7 +233,7 @@ def group_neighbours(
     groups. Set how many people each has, their mean, and half the width of the uniform law with
     their variance.
     """
-    groups, start, people = 0, 0, before[-1]
+    groups, start, people = 0, np.int64(0), before[-1]  # plain 0 would compile callees twice
     while start < before.size - 1:
         end = _end_of_segment(cells, before, start, k)
         while start < end:
@@ -272,7 +293,7 @@ def group_by_levels(ordered: Vector, k: int, trimmed: int, counts: _Counts, cent
     """
     n, most = ordered.size, counts.size
     rounding = _ROUNDING * (ordered[n - 1 - trimmed] - ordered[trimmed])
-    levels = 0
+    levels = np.int64(0)
     for i in range(n):
         if i == 0 or ordered[i] - ordered[i - 1] > rounding:
             if levels == most:
@@ -339,7 +360,13 @@ def draw_people(
     with E exponential and not above `cut` less a uniform half, so that nothing piles up there. The
     others are uniform.
     """
-    group = np.searchsorted(ends, first, side="right")
+    group, beyond = 0, ends.size
+    while group < beyond:  # the first that ends after the first person
+        middle = (group + beyond) // 2
+        if ends[middle] > first:
+            beyond = middle
+        else:
+            group = middle + 1
     for i in range(words.size):
         while first + i >= ends[group]:
             group += 1
