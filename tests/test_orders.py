@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from icsa.relations import LinearRelation, Order, find_derivation, find_unkept_orders
+from icsa.constraints import LinearRelation, Order, find_derivation, find_unkept_orders
 
 DAY = 86_400.0
 
@@ -78,7 +78,7 @@ def test_a_date_and_its_time_of_day_are_one_column(generator):
     kinds = {"admission": "date", "seen": "datetime", "left": "date"}
     assert Order("seen", "admission") in orders(table, kinds)
     found = find_derivation(table, dict.fromkeys(table, 1.0), kinds)
-    assert [relation.target for relation in found.relations] == ["admission"]
+    assert [relation.target for relation in found.computed] == ["admission"]
     assert len(found.orders) == 1
     assert {order.second for order in found.orders} == {"left"}
 
@@ -96,7 +96,7 @@ def test_dates_that_are_computed_from_others_are_in_order(generator):
     }
     kinds = {name: "date" if name.startswith("visit") else "integer" for name in table}
     found = find_derivation(table, dict.fromkeys(table, 1.0), kinds)
-    assert len(found.relations) == 3
+    assert len(found.computed) == 3
     assert found.orders == ()
 
 

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from icsa.columns import fit_column
-from icsa.matrices import Vector
-from icsa.relations import (
+from icsa.constraints import (
     Derivation,
     Gap,
     LinearRelation,
@@ -20,8 +19,9 @@ from icsa.relations import (
     find_products,
     find_relations,
 )
-from icsa.relations.coefficients import snap
-from icsa.relations.fitting import densest
+from icsa.constraints.coefficients import snap
+from icsa.constraints.fitting import densest
+from icsa.matrices import Vector
 from icsa.schema import ColumnSpec
 
 N_ROWS = 300
@@ -578,26 +578,26 @@ class TestDerivation:
         }
         kinds = {**dict.fromkeys("abcd", "date"), "s": "integer"}
         found = self.found(**{name: (kinds[name], v) for name, v in numbers.items()})
-        targets = [relation.target for relation in found.relations]
+        targets = [relation.target for relation in found.computed]
         assert len(targets) == len(set(targets)) == 2
         free = {name: v for name, v in numbers.items() if name not in targets}
         reduced = found.reduce(numbers)
         assert set(reduced) == set(free)
         restored = dict(free)
-        for relation in found.relations:
+        for relation in found.computed:
             restored[relation.target] = relation.predict(restored)
         for name, values in numbers.items():
             assert np.array_equal(restored[name], values)
 
     def test_only_quantities_are_looked_at(self):
         found = self.found(a=("ordinal", self.first), b=("category", self.first))
-        assert (found.relations, found.gaps, found.products, found.unkept) == ((), (), (), ())
+        assert (found.computed, found.gaps, found.products, found.unkept) == ((), (), (), ())
 
     def test_what_is_missing_elsewhere_is_not_kept(self):
         total = self.first + self.days
         holed = np.where(np.arange(90) < 9, np.nan, self.days)
         found = self.found(a=("integer", self.first), b=("integer", holed), t=("integer", total))
-        assert found.relations == ()
+        assert found.computed == ()
         assert [one.describe() for one in found.unkept] == ["t = a + b in all rows"]
 
     def test_a_target_may_be_missing_where_its_terms_are_not(self):
@@ -609,7 +609,7 @@ class TestDerivation:
             "t": np.where(rows < 9, np.nan, total),
         }
         found = self.found(**{name: ("integer", values) for name, values in numbers.items()})
-        (relation,) = found.relations
+        (relation,) = found.computed
         assert (relation.target, relation.missing, found.unkept) == ("t", 9, ())
         reduced = found.reduce(numbers)
         assert np.array_equal(reduced["t"], (rows >= 3) & (rows < 9))
@@ -623,18 +623,18 @@ class TestDerivation:
         found = self.found(
             ill=("date", self.first), days=("integer", self.days), died=("date", died)
         )
-        (relation,) = found.relations
+        (relation,) = found.computed
         assert (relation.target, relation.missing) == ("died", 30)
         days = np.where(np.arange(90) < 30, np.nan, self.days)
         later = self.first + self.days
         found = self.found(ill=("date", self.first), days=("integer", days), died=("date", later))
-        (relation,) = found.relations
+        (relation,) = found.computed
         assert (relation.target, relation.missing) == ("days", 30)
 
     def test_of_two_dates_the_one_with_gaps_is_computed(self):
         seen = np.where(np.arange(90) < 30, np.nan, self.first)
         found = self.found(seen=("date", seen), due=("date", self.first + 365.0))
-        (relation,) = found.relations
+        (relation,) = found.computed
         assert (relation.describe(), relation.missing) == ("seen = due - 365 in all rows", 30)
         assert (found.gaps, found.unkept, found.orders) == ((), (), ())
 
@@ -693,5 +693,5 @@ def test_long_tables_are_looked_at_in_a_sample_first() -> None:
     nothing = find_derivation({"a": a, "b": b, "total": rng.normal(size=a.size)}, steps, kinds)
     assert nothing == Derivation()
     found = find_derivation({"a": a, "b": b, "total": (a + b).round(2)}, steps, kinds)
-    assert [relation.target for relation in found.relations] == ["total"]
-    assert found.relations[0].share == 1.0
+    assert [relation.target for relation in found.computed] == ["total"]
+    assert found.computed[0].share == 1.0

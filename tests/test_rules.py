@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from icsa.constraints import Latitude, check_rules, enforce_rules, parse_rule, require_rules
 from icsa.errors import InputError
-from icsa.rules import Latitude, check_rules, enforce_rules, parse_rule, require_rules
 
 COLUMNS = ("a", "b", "c", "alk.phos", "date of birth", "größe")
 

@@ -100,7 +100,7 @@ def linear_coordinates(comparison: Comparison, plan: Plan) -> InvariantCoordinat
     plain = (
         plan.mask == "permute"
         and plan.wanted is None
-        and not (plan.derivation.relations or plan.derivation.gaps)
+        and not (plan.derivation.computed or plan.derivation.gaps)
         and not plan.encoding.group_shares
         and plan.coordinates._space is None
         and all(column.levels is None for column in comparison.columns)

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-import numpy as np
-
-from icsa.columns import storage_of
+from icsa.constraints import Gap, LinearRelation, find_derivation
+from icsa.constraints.coding import quantity_of
 from icsa.inspection.kinds import guess_kind
-from icsa.inspection.profile import Profile, profile_of
+from icsa.inspection.profile import profile_of
 from icsa.matrices import Vector
-from icsa.relations import Gap, LinearRelation, find_derivation
-from icsa.schema import QUANTITY_KINDS, Kind, Schema
+from icsa.schema import Kind, Schema
 from icsa.tables.table import Table
 
-__all__ = ["quantity_of", "relation_notes"]
+__all__ = ["relation_notes"]
 
 
 class _Described(Protocol):
@@ -47,32 +45,17 @@ def relation_notes(table: Table, schema: Schema | None = None) -> Mapping[str, t
         profile = profile_of(table, name, spec)
         kind = guess_kind(profile).kind if spec is None else spec.kind
         masked = spec is None or spec.action == "mask"
-        quantity = quantity_of(profile, kind) if masked and profile.distinct > 1 else None
+        quantity = quantity_of(profile.cells, kind) if masked and profile.distinct > 1 else None
         if quantity is not None:
-            numbers[name], steps[name] = quantity
-            kinds[name] = kind
+            numbers[name], steps[name], kinds[name] = quantity
     found = find_derivation(numbers, steps, kinds)
     notes: dict[str, tuple[str, ...]] = {}
-    _add(notes, ((relation.target, relation) for relation in found.relations), "; kept so")
+    _add(notes, ((relation.target, relation) for relation in found.computed), "; kept so")
     _add(notes, ((gap.other, gap) for gap in found.gaps), "; kept so")
     _add(notes, ((_follower(one), one) for one in found.unkept), "; not kept")
     _add(notes, ((order.second, order) for order in found.orders), "; not kept without a rule")
     _add(notes, ((product.target, product) for product in found.products), "; not kept")
     return notes
-
-
-def quantity_of(profile: Profile, kind: Kind) -> tuple[Vector, float | None] | None:
-    """Return a column's numbers, NaN where missing, and its lattice step; None for other kinds."""
-    storage = storage_of(profile.dtype)
-    if kind not in QUANTITY_KINDS or storage is None:
-        return None
-    numbers = storage.numbers(profile.cells)
-    ordered = np.sort(numbers[np.isfinite(numbers)])
-    if not ordered.size:
-        return None
-    lattice = storage.lattice(ordered, profile.dtype, whole=kind == "integer")
-    step = None if lattice is None else lattice.width
-    return np.where(np.isfinite(numbers), numbers, np.nan), step
 
 
 def _follower(found: LinearRelation | Gap) -> str:

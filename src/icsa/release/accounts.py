@@ -11,12 +11,12 @@ import polars as pl
 from icsa.columns.base import Column
 from icsa.columns.continuous import Continuous
 from icsa.columns.levels import FEWEST_HOLDERS
+from icsa.constraints import Gap, LinearRelation
+from icsa.constraints.coding import step_of
+from icsa.constraints.extents import Extent, natural_limits
 from icsa.inspection import type_in_words
 from icsa.matrices import Vector
 from icsa.randomness import Key
-from icsa.relations import Gap, LinearRelation
-from icsa.release.derivation import step_of
-from icsa.release.extents import Extent, natural_limits
 from icsa.release.plan import Plan
 from icsa.release.records import ColumnChange
 from icsa.schema import Schema, names_with
@@ -63,7 +63,7 @@ def changes_of(
     extents: Mapping[str, Extent],
 ) -> Iterator[ColumnChange]:
     """Yield what was done to each column of the original."""
-    targets = {relation.target: relation for relation in plan.derivation.relations}
+    targets = {relation.target: relation for relation in plan.derivation.computed}
     for spec in schema.columns.values():
         before = source.frame[spec.name]
         after = frame[spec.name] if spec.name in frame.columns else None
@@ -160,7 +160,7 @@ def _how_to_have(found: LinearRelation | Gap) -> str:
 
 def _beyond_natural_bounds(plan: Plan, numbers: Mapping[str, Vector]) -> Iterator[str]:
     """Yield a warning for each column that was computed to where none of its cells can be."""
-    for name in (relation.target for relation in plan.derivation.relations):
+    for name in (relation.target for relation in plan.derivation.computed):
         column = plan.columns[name]
         part: Any = getattr(column, "part", column)
         if not isinstance(part, Continuous):

@@ -14,6 +14,9 @@ import polars as pl
 from icsa.columns.base import Column
 from icsa.columns.counts import counts_among, moved_counts
 from icsa.columns.identifier import Identifier
+from icsa.constraints import Rule, parse_rule, require_rules
+from icsa.constraints.extents import extent_of
+from icsa.constraints.keeping import rules_of, with_rules, without_missing_codes
 from icsa.errors import InputError
 from icsa.inspection import guess_schema
 from icsa.masks.members import ROW_KEEPING
@@ -22,14 +25,11 @@ from icsa.memory import give_back_memory
 from icsa.randomness import Key, Stream, as_key
 from icsa.release.accounts import changes_of, warnings_of
 from icsa.release.arguments import given_names, given_schema
-from icsa.release.extents import extent_of
-from icsa.release.keeping import rules_of, with_rules, without_missing_codes
 from icsa.release.methods import MethodOptions
 from icsa.release.plan import Plan, make_plan, silent
 from icsa.release.preparation import Prepared, has_reasons, prepare
 from icsa.release.recipes import Recipe, resolve_recipe
 from icsa.release.records import Release
-from icsa.rules import Rule, parse_rule, require_rules
 from icsa.schema import Schema, names_with, with_kept
 from icsa.shuffling import permutation
 from icsa.tables import Table, Variable, from_frame, to_frame
@@ -218,7 +218,7 @@ def release_of(
     give_back_memory()
     frame, letters = _cells_of(plan, source, schema, numbers, key)
     before = frame
-    frame, moved = with_rules(frame, plan, schema)
+    frame, moved = with_rules(frame, plan.bonds, schema)
     if frame is not before:
         numbers = plan.numbers_of(frame)
         letters = {n: found.set(frame[n].is_not_null(), None) for n, found in letters.items()}

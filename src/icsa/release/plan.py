@@ -14,23 +14,32 @@ from icsa.anonymization import flip_keeps_rows, masked_copy
 from icsa.columns.base import Column
 from icsa.columns.continuous import Continuous
 from icsa.columns.zero_inflated import ZeroInflated
+from icsa.constraints import Computed, Derivation
+from icsa.constraints.coding import (
+    Quantity,
+    broken_by_keeping,
+    coded_columns,
+    derivation_of,
+    quantity_of,
+)
+from icsa.constraints.donors import Bonds
+from icsa.constraints.extents import Extent, on_lattice, within_bounds
 from icsa.correlations import varies
 from icsa.errors import InputError, VerbatimColumnWarning
 from icsa.ics import InvariantCoordinates
+from icsa.inspection.profile import profile_of
 from icsa.matrices import Matrix, Vector
 from icsa.memory import give_back_memory
 from icsa.randomness import Key
-from icsa.relations import Derivation, LinearRelation
 from icsa.release.calibration import Move, calibrating_move, score_correlation, view_correlation
 from icsa.release.coordinates import find_coordinates, judge_anchors
-from icsa.release.derivation import broken_by_keeping, coded_columns, derivation_of
 from icsa.release.encoding import Encoding, encoding_of
-from icsa.release.extents import Extent, on_lattice, within_bounds
 from icsa.release.imputation import fill_missing_scores
 from icsa.release.methods import MethodOptions, method_of
 from icsa.release.preparation import Prepared
 from icsa.release.recipes import Recipe
 from icsa.schema import Schema
+from icsa.tables import Table
 from icsa.threads import in_threads, threads_for
 
 __all__ = ["Plan", "make_plan", "silent"]
@@ -119,6 +128,12 @@ class Plan:
             ),
         )
 
+    @property
+    def bonds(self) -> Bonds:
+        """What holds the columns of a release together."""
+        groups = {part.column.name: part.group for part in self.encoding.parts}
+        return Bonds(columns=self.columns, derivation=self.derivation, groups=groups)
+
     def relations_in(self, numbers: Mapping[str, Vector]) -> tuple[str, ...]:
         """Return in words how far the relations hold in the numbers of a release."""
         return self.derivation.describe_in(
@@ -158,7 +173,7 @@ class Plan:
         n_rows = self.scores.shape[0]
         draws = {part.column.name: part.draw for part in self.encoding.parts}
 
-        def moved(relation: LinearRelation) -> int:
+        def moved(relation: Computed) -> int:
             return draws[relation.target].moved_share(relation.missing, n_rows, key)
 
         return self.encoding.with_moved_counts(n_rows, key), self.derivation.with_missing(moved)
@@ -198,8 +213,10 @@ def make_plan(
     broken: tuple[str, ...] = ()
     if recipe.find_relations:
         derivation = derivation_of(columns, numbers)
-        broken = broken_by_keeping(table, schema, columns, numbers)
-    coded, reduced = coded_columns(columns, numbers, derivation, recipe)
+        broken = broken_by_keeping(_kept(table, schema), columns, numbers, table.frame.columns)
+    coded, reduced = coded_columns(
+        columns, numbers, derivation, scale=recipe.scale, split_zeros=recipe.split_zeros
+    )
     numbers.clear()  # a long table needs the room
     progress("encoding", 0.1)
     give_back_memory()
@@ -238,6 +255,13 @@ def make_plan(
             *_notes(found.coordinates, encoding, recipe, mask, n_rows),
         ),
     )
+
+
+def _kept(table: Table, schema: Schema) -> dict[str, Quantity]:
+    """Return the quantities that are released as they are."""
+    specs = (spec for spec in schema.columns.values() if spec.action == "keep")
+    found = {s.name: quantity_of(profile_of(table, s.name, s).cells, s.kind) for s in specs}
+    return {name: quantity for name, quantity in found.items() if quantity is not None}
 
 
 def _wanted_correlation(

@@ -9,10 +9,10 @@ import polars as pl
 
 from icsa.columns import fit_column
 from icsa.columns.base import Column
+from icsa.constraints.extents import Extent, extent_of
 from icsa.errors import InputError
 from icsa.inspection.cautions import cautions_on
 from icsa.matrices import Vector
-from icsa.release.extents import Extent, extent_of
 from icsa.release.recipes import Recipe
 from icsa.schema import ColumnSpec, Schema, names_with
 from icsa.tables import Table

@@ -14,9 +14,9 @@ from icsa.columns.levels import find_levels
 from icsa.columns.ordinal import Ordinal
 from icsa.columns.reading import reject, without_codes
 from icsa.columns.registry import storage_of
+from icsa.constraints import parse_rule, require_rules
 from icsa.errors import InputError
 from icsa.lattice import lattice_of
-from icsa.rules import parse_rule, require_rules
 from icsa.schema import (
     ACTIONS,
     DATE_KINDS,

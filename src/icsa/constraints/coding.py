@@ -2,29 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 import polars as pl
 
-from icsa.columns import fit_column
+from icsa.columns import fit_column, storage_of
 from icsa.columns.base import Column
 from icsa.columns.binary import Binary
-from icsa.inspection.profile import profile_of
-from icsa.inspection.related import quantity_of
+from icsa.columns.transforms import Scale
+from icsa.constraints.computing import Computed
+from icsa.constraints.derivation import Derivation, find_derivation
+from icsa.constraints.gaps import Gap
 from icsa.matrices import Matrix, Vector
 from icsa.randomness import Stream
-from icsa.relations import Derivation, Gap, LinearRelation, find_derivation
-from icsa.release.recipes import Recipe
-from icsa.schema import ColumnSpec, Kind, Schema
-from icsa.tables import Table
+from icsa.schema import QUANTITY_KINDS, ColumnSpec, Kind
 
-__all__ = ["broken_by_keeping", "coded_columns", "derivation_of", "step_of"]
+__all__ = [
+    "Quantity",
+    "broken_by_keeping",
+    "coded_columns",
+    "derivation_of",
+    "quantity_of",
+    "step_of",
+]
 
 # From this share of equal cells on, a column is coded in two parts.
 _MANY_ZEROS = 0.4
+
+
+class Quantity(NamedTuple):
+    """Numbers of a column that holds quantities, NaN where missing; its lattice step; its kind."""
+
+    numbers: Vector
+    step: float | None
+    kind: Kind
+
+
+def quantity_of(cells: pl.Series, kind: Kind) -> Quantity | None:
+    """Return a column's quantity; None for other kinds, and without any.
+
+    Examples
+    --------
+    >>> quantity_of(pl.Series([0.5, None, 2.0]), "continuous")
+    Quantity(numbers=array([0.5, nan, 2. ]), step=0.5, kind='continuous')
+    """
+    storage = storage_of(cells.dtype)
+    if kind not in QUANTITY_KINDS or storage is None:
+        return None
+    numbers = storage.numbers(cells)
+    ordered = np.sort(numbers[np.isfinite(numbers)])
+    if not ordered.size:
+        return None
+    lattice = storage.lattice(ordered, cells.dtype, whole=kind == "integer")
+    step = None if lattice is None else lattice.width
+    return Quantity(np.where(np.isfinite(numbers), numbers, np.nan), step, kind)
 
 
 def derivation_of(columns: Mapping[str, Column], numbers: Mapping[str, Vector]) -> Derivation:
@@ -33,7 +67,10 @@ def derivation_of(columns: Mapping[str, Column], numbers: Mapping[str, Vector]) 
 
 
 def broken_by_keeping(
-    table: Table, schema: Schema, columns: Mapping[str, Column], numbers: Mapping[str, Vector]
+    kept: Mapping[str, Quantity],
+    columns: Mapping[str, Column],
+    numbers: Mapping[str, Vector],
+    names: Sequence[str],
 ) -> tuple[str, ...]:
     """Return a sentence for each relation that is lost because some of its columns are kept.
 
@@ -42,37 +79,33 @@ def broken_by_keeping(
 
     Parameters
     ----------
-    table : Table
-    schema : Schema
+    kept : mapping of str to Quantity
+        Columns that are released as they are.
     columns, numbers : mapping by str
         Of the columns that are masked.
+    names : sequence of str
+        All of them in the table's order.
     """
-    kept = {}
-    for spec in schema.columns.values():
-        if spec.action == "keep":
-            quantity = quantity_of(profile_of(table, spec.name, spec), spec.kind)
-            if quantity is not None:
-                kept[spec.name] = quantity
     if not kept:
         return ()
-    both = {**numbers, **{name: values for name, (values, _) in kept.items()}}
+    both = {**numbers, **{name: quantity.numbers for name, quantity in kept.items()}}
     found = find_derivation(
-        {name: both[name] for name in table.frame.columns if name in both},
-        {**_steps(columns), **{name: step for name, (_, step) in kept.items()}},
-        {**_kinds(columns), **{name: schema.columns[name].kind for name in kept}},
+        {name: both[name] for name in names if name in both},
+        {**_steps(columns), **{name: quantity.step for name, quantity in kept.items()}},
+        {**_kinds(columns), **{name: quantity.kind for name, quantity in kept.items()}},
     )
     return tuple(
-        _broken(one, names & kept.keys())
-        for one in (*found.relations, *found.gaps, *found.unkept)
-        if (names := one.columns) & kept.keys() and not names <= kept.keys()
+        _broken(one, among & kept.keys())
+        for one in (*found.computed, *found.gaps, *found.unkept)
+        if (among := one.columns) & kept.keys() and not among <= kept.keys()
     )
 
 
-def _broken(found: LinearRelation | Gap, kept: Set[str]) -> str:
+def _broken(found: Computed | Gap, kept: Set[str]) -> str:
     names = " and ".join(sorted(kept))
     are = "are released as they are" if len(kept) > 1 else "is released as it is"
     again = ""
-    if isinstance(found, LinearRelation) and found.target not in kept:
+    if not isinstance(found, Gap) and found.target not in kept:
         again = f", or compute {found.target} again from the released columns"
     return (
         f"{found.describe()}; not in the release, because {names} {are} and the others "
@@ -84,16 +117,18 @@ def coded_columns(
     columns: Mapping[str, Column],
     numbers: Mapping[str, Vector],
     derivation: Derivation,
-    recipe: Recipe,
+    *,
+    scale: Scale,
+    split_zeros: bool,
 ) -> tuple[dict[str, Column], dict[str, Vector]]:
     """Return the columns that are encoded, and their numbers: no targets, gaps as gaps."""
     reduced = derivation.reduce(numbers)
     coded = {name: columns[name] for name in reduced if name in columns}
     for gap in derivation.gaps:
         values = pl.Series(gap.name, reduced[gap.name], nan_to_null=True)
-        coded[gap.name] = _gap_column(gap, columns[gap.other], values, recipe)
+        coded[gap.name] = _gap_column(gap, columns[gap.other], values, scale, split=split_zeros)
         reduced[gap.name] = coded[gap.name].numbers(values)
-    for name in (relation.target for relation in derivation.relations if relation.missing):
+    for name in (one.target for one in derivation.computed if one.missing):
         spec = ColumnSpec(name=name, kind="binary")
         coded[name] = _Emptiness.fit(pl.Series(name, reduced[name]), spec)
     return coded, reduced
@@ -178,16 +213,16 @@ def _finite(numbers: Vector) -> Vector:
     return np.where(np.isinf(numbers), np.nan, numbers)
 
 
-def _gap_column(gap: Gap, other: Column, values: pl.Series, recipe: Recipe) -> Column:
+def _gap_column(gap: Gap, other: Column, values: pl.Series, scale: Scale, *, split: bool) -> Column:
     """Return the column that a gap is coded by."""
     present = values.drop_nulls()
-    many_zeros = recipe.split_zeros and (present == 0.0).sum() >= _MANY_ZEROS * present.len()
+    many_zeros = split and (present == 0.0).sum() >= _MANY_ZEROS * present.len()
     spec = ColumnSpec(
         name=gap.name,
         kind="zero-inflated" if many_zeros else "continuous",
         step=step_of(other),
     )
-    column = fit_column(values, spec, scale=recipe.scale)
+    column = fit_column(values, spec, scale=scale)
     return column if gap.name == gap.other else _Unseen(column)
 
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from icsa.columns.base import Column
+from icsa.constraints.computing import Computed, Hold, compute, differs, own_missing
+from icsa.constraints.gaps import Gap, find_gaps
+from icsa.constraints.linear import LinearRelation, find_relations
+from icsa.constraints.orders import Order, find_unkept_orders
+from icsa.constraints.products import ProductRelation, find_products
 from icsa.matrices import Vector
-from icsa.relations.gaps import Gap, find_gaps
-from icsa.relations.linear import LinearRelation, find_relations
-from icsa.relations.orders import Order, find_unkept_orders
-from icsa.relations.products import ProductRelation, find_products
 from icsa.schema import DATE_KINDS, QUANTITY_KINDS, Kind
 
 __all__ = ["Derivation", "find_derivation"]
@@ -27,9 +28,9 @@ class Derivation:
 
     Attributes
     ----------
-    relations : tuple of LinearRelation
-        Their targets are left out and computed from the other columns of the release; of those with
-        missing cells of their own, these are coded.
+    computed : tuple of Computed
+        Their targets are left out and computed from the other columns of the release, each after
+        those that it needs; of those with missing cells of their own, these are coded.
     gaps : tuple of Gap
         Their second columns are coded as what they are more than the first, in the order in which
         they are to be added up again. Those with cells in rows without the first are coded too.
@@ -41,7 +42,7 @@ class Derivation:
         Found, but not kept: a rule can.
     """
 
-    relations: tuple[LinearRelation, ...] = ()
+    computed: tuple[Computed, ...] = ()
     gaps: tuple[Gap, ...] = ()
     products: tuple[ProductRelation, ...] = ()
     unkept: tuple[LinearRelation | Gap, ...] = ()
@@ -52,20 +53,20 @@ class Derivation:
 
         In the place of a target with missing cells of its own is where these are.
         """
-        targets = {relation.target: relation for relation in self.relations}
+        targets = {one.target: one for one in self.computed}
         reduced = {}
         for name, values in numbers.items():
             if name not in targets:
                 reduced[name] = values
             elif targets[name].missing:
-                reduced[name] = _empties(targets[name], numbers)
+                reduced[name] = own_missing(targets[name], numbers)
         return reduced | {gap.name: gap.forward(numbers) for gap in self.gaps}
 
     def restore(
         self,
         numbers: Mapping[str, Vector],
         gap_columns: Mapping[str, Column],
-        hold: Callable[[str, Vector], Vector],
+        hold: Hold,
     ) -> dict[str, Vector]:
         """Return the numbers of all columns.
 
@@ -90,32 +91,25 @@ class Derivation:
                 own = numbers[gap.other]
                 found = np.where(np.isnan(own) | np.isnan(found), own, found)
             restored[gap.other] = hold(gap.other, found)
-        for relation in self.relations:
-            found = hold(relation.target, relation.predict(restored))
-            if relation.missing:
-                found = _emptied(found, numbers[relation.target], relation.missing)
-            restored[relation.target] = found
-        return restored
+        return compute(self.computed, restored, hold)
 
-    def with_missing(self, moved: Callable[[LinearRelation], int]) -> Derivation:
+    def with_missing(self, moved: Callable[[Computed], int]) -> Derivation:
         """Return the derivation with other numbers of missing cells of targets, at least one.
 
         Parameters
         ----------
         moved : function
-            From a relation whose target has missing cells of its own to how many there are to be.
+            From what has missing cells of its own to how many there are to be.
         """
         return replace(
             self,
-            relations=tuple(
-                replace(found, missing=max(1, moved(found))) if found.missing else found
-                for found in self.relations
+            computed=tuple(
+                _replaced(found, missing=max(1, moved(found))) if found.missing else found
+                for found in self.computed
             ),
         )
 
-    def describe_in(
-        self, numbers: Mapping[str, Vector], rounded: Callable[[str, Vector], Vector]
-    ) -> tuple[str, ...]:
+    def describe_in(self, numbers: Mapping[str, Vector], rounded: Hold) -> tuple[str, ...]:
         """Return in words how far the relations hold in a release.
 
         Parameters
@@ -125,12 +119,12 @@ class Derivation:
             From the name and the numbers of a column to numbers on its lattice.
         """
         words = []
-        for relation in self.relations:
-            wanted = rounded(relation.target, relation.predict(numbers))
-            found = numbers[relation.target]
-            off = relation.is_off(found, wanted)[~np.isnan(found - wanted)]
+        for one in self.computed:
+            wanted = rounded(one.target, one.predict(numbers))
+            found = numbers[one.target]
+            off = differs(found, wanted)[~np.isnan(found - wanted)]
             share = 1.0 - float(off.mean()) if off.size else 1.0
-            words.append(replace(relation, share=share).describe())
+            words.append(_replaced(one, share=share).describe())
         for following in self.gaps:
             rest = following.forward(numbers)
             if following.ordered and not np.any(rest < 0.0):
@@ -163,7 +157,7 @@ def find_derivation(
     >>> table = {"ill": first, "days": days, "well": first + days}
     >>> kinds = {"ill": "date", "days": "integer", "well": "date"}
     >>> found = find_derivation(table, dict.fromkeys(table, 1.0), kinds)
-    >>> [one.describe() for one in (*found.relations, *found.gaps)]
+    >>> [one.describe() for one in (*found.computed, *found.gaps)]
     ['days = well - ill in all rows', 'well is never below ill; equal in 0.0% of the rows']
     """
     quantities = {name: v for name, v in numbers.items() if kinds[name] in QUANTITY_KINDS}
@@ -187,6 +181,7 @@ def _found_among(
     kinds: Mapping[str, Kind],
 ) -> Derivation:
     linear = find_relations(quantities, steps, kinds)
+    # Columns that follow by other formulas than sums join here.
     relations = _in_order(
         replace(relation, missing=_missing(relation, quantities))
         for relation in _with_spans_as_targets(linear, quantities, kinds)
@@ -241,25 +236,9 @@ def _is_computable(relation: LinearRelation, numbers: Mapping[str, Vector]) -> b
 
 def _missing(relation: LinearRelation, numbers: Mapping[str, Vector]) -> int:
     """Return how many cells of the target are missing; 0 if only where its terms are."""
-    if not _empties(relation, numbers).any():
+    if not own_missing(relation, numbers).any():
         return 0
     return int(np.isnan(numbers[relation.target]).sum())
-
-
-def _empties(relation: LinearRelation, numbers: Mapping[str, Vector]) -> Vector:
-    """Return 1 where the target is missing and no term is, 0 elsewhere."""
-    empty = np.isnan(numbers[relation.target]) & ~np.isnan(relation.predict(numbers))
-    return empty.astype(np.float64)
-
-
-def _emptied(target: Vector, scores: Vector, missing: int) -> Vector:
-    """Return a computed target with so many cells missing: those with the highest scores."""
-    there = np.flatnonzero(~np.isnan(target))
-    more = max(0, missing - (target.size - there.size))
-    order = np.argsort(-scores[there], kind="stable")
-    found = target.copy()
-    found[there[order[:more]]] = np.nan
-    return found
 
 
 def _in_order(relations: Iterable[LinearRelation]) -> tuple[LinearRelation, ...]:
@@ -273,3 +252,9 @@ def _in_order(relations: Iterable[LinearRelation]) -> tuple[LinearRelation, ...]
         ordered += ready
         waiting = [relation for relation in waiting if relation not in ready]
     return tuple(ordered)
+
+
+def _replaced(found: Computed, **changes: float) -> Computed:
+    """Return what is computed with another share or number of missing cells."""
+    changed: Computed = replace(found, **changes)  # type: ignore[type-var]
+    return changed

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from icsa.constraints.blocks import Block, blocks
+from icsa.constraints.fitting import LEAST_SHARE, densest, tolerances
+from icsa.constraints.search import Suspicion, suspected_pairs, suspected_triples
+from icsa.constraints.words import in_rows
 from icsa.matrices import Matrix, Vector
-from icsa.relations.blocks import Block, blocks
-from icsa.relations.fitting import LEAST_SHARE, densest, tolerances
-from icsa.relations.search import Suspicion, suspected_pairs, suspected_triples
-from icsa.relations.words import in_rows
 
 __all__ = ["ProductRelation", "find_products"]
 

@@ -8,12 +8,12 @@ from types import MappingProxyType
 import numpy as np
 import polars as pl
 
+from icsa.constraints.checking import as_series, broken, check_rules, is_text, literal
+from icsa.constraints.days import are_compared_by_day, days_in_step, days_of, moved_to
+from icsa.constraints.grammar import Claim, Rule
+from icsa.constraints.latitude import Latitude, Moves
+from icsa.constraints.moving import replaced, within
 from icsa.errors import InputError
-from icsa.rules.checking import as_series, broken, check_rules, is_text, literal
-from icsa.rules.days import are_compared_by_day, days_in_step, days_of, moved_to
-from icsa.rules.grammar import Claim, Rule
-from icsa.rules.latitude import Latitude, Moves
-from icsa.rules.moving import replaced, within
 
 __all__ = ["enforce_rules", "mend", "require_kept"]
 
@@ -66,7 +66,7 @@ def enforce_rules(
 
     Examples
     --------
-    >>> from icsa.rules import parse_rule
+    >>> from icsa.constraints import parse_rule
     >>> frame = pl.DataFrame({"a": [1, 5, 9], "b": [2, 4, 9]})
     >>> rules = [parse_rule(text, frame.columns) for text in ("a <= b", "b <= 8")]
     >>> released, moved = enforce_rules(rules, frame)
@@ -87,7 +87,7 @@ def mend(
 
     Examples
     --------
-    >>> from icsa.rules import parse_rule
+    >>> from icsa.constraints import parse_rule
     >>> frame = pl.DataFrame({"a": [1, 5]})
     >>> mended, moves = mend([parse_rule("a <= 3", ["a"])], frame, Latitude())
     >>> mended["a"].to_list(), moves.by_row.tolist()
@@ -116,7 +116,7 @@ def require_kept(rules: Sequence[Rule], frame: pl.DataFrame) -> None:
 
     Examples
     --------
-    >>> from icsa.rules import parse_rule
+    >>> from icsa.constraints import parse_rule
     >>> frame = pl.DataFrame({"a": [1, 5]})
     >>> require_kept([parse_rule("a <= 5", ["a"])], frame)
     """

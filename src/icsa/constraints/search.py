@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from icsa.constraints.blocks import Block, Indices, row_sets
+from icsa.constraints.medians import median
 from icsa.correlations import varies
 from icsa.matrices import Matrix, Vector
-from icsa.relations.blocks import Block, Indices, row_sets
-from icsa.relations.medians import median
 
 __all__ = ["Suspicion", "suspected_long", "suspected_pairs", "suspected_triples"]
 

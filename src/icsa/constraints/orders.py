@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from icsa.constraints.gaps import Gap, precedes
+from icsa.constraints.linear import LinearRelation
 from icsa.matrices import Vector
-from icsa.relations.gaps import Gap, precedes
-from icsa.relations.linear import LinearRelation
 from icsa.schema import DATE_KINDS, NUMERIC_KINDS, Kind
 
 __all__ = ["Order", "find_unkept_orders"]

@@ -10,16 +10,16 @@ import numpy as np
 import polars as pl
 
 from icsa.columns.base import Column
+from icsa.constraints.checking import as_series, broken
+from icsa.constraints.coding import step_of
+from icsa.constraints.computing import Computed, differs
+from icsa.constraints.donors import Bonds, related_numbers, with_cells_of_other_rows
+from icsa.constraints.enforcing import mend, require_kept
+from icsa.constraints.extents import admitted, on_lattice, within_bounds
+from icsa.constraints.gaps import Gap
+from icsa.constraints.grammar import Claim, Rule, parse_rule
+from icsa.constraints.latitude import Latitude
 from icsa.errors import InputError
-from icsa.relations import Gap, LinearRelation
-from icsa.release.derivation import step_of
-from icsa.release.donors import related_numbers, with_cells_of_other_rows
-from icsa.release.extents import admitted, on_lattice, within_bounds
-from icsa.release.plan import Plan
-from icsa.rules import Latitude, Rule, parse_rule
-from icsa.rules.checking import as_series, broken
-from icsa.rules.enforcing import mend, require_kept
-from icsa.rules.grammar import Claim
 from icsa.schema import ColumnSpec, Schema
 
 __all__ = ["rules_of", "with_rules", "without_missing_codes"]
@@ -70,24 +70,26 @@ def _is_code(column: Column, value: pl.Series, dtype: pl.DataType) -> bool:
 
 
 def with_rules(
-    frame: pl.DataFrame, plan: Plan, schema: Schema
+    frame: pl.DataFrame, bonds: Bonds, schema: Schema
 ) -> tuple[pl.DataFrame, Mapping[str, int]]:
     """Return the table with cells moved until the rules hold, and how many each rule moved.
 
     Sums that were found stay exact, orders that were found hold too, and cells stay what their
     columns may have: where moving single cells does not do, those of another row are taken.
     """
-    rules = rules_of(schema, frame, plan.columns)
-    if not rules and not _has_bounds(plan):
+    rules = rules_of(schema, frame, bonds.columns)
+    if not rules and not _has_bounds(bonds):
         return frame, MappingProxyType({})
-    plain = without_missing_codes(frame, plan.columns)
-    orders = tuple(order for gap in plan.derivation.gaps for order in _orders_of(gap, frame.schema))
-    latitude = _latitude_of(plan, orders)
+    plain = without_missing_codes(frame, bonds.columns)
+    orders = tuple(
+        order for gap in bonds.derivation.gaps for order in _orders_of(gap, frame.schema)
+    )
+    latitude = _latitude_of(bonds, orders)
     mended, moves = mend(rules, plain, latitude)
-    mended = _with_targets(mended, plan)
+    mended = _with_targets(mended, bonds)
     for place, rule in enumerate(rules):
         moves.by_row[broken(rule, mended).to_numpy()] = place
-    mended = with_cells_of_other_rows(mended, plan, (*rules, *orders), moves.by_row >= 0)
+    mended = with_cells_of_other_rows(mended, bonds, (*rules, *orders), moves.by_row >= 0)
     require_kept(rules, mended)
     if mended.equals(plain):
         return frame, MappingProxyType({rule.text: 0 for rule in rules})
@@ -106,12 +108,12 @@ def _spec_of(column: Column) -> ColumnSpec:
     return spec
 
 
-def _has_bounds(plan: Plan) -> bool:
+def _has_bounds(bonds: Bonds) -> bool:
     """Return whether a column that belongs to others has declared bounds, so that it was held."""
-    derivation = plan.derivation
-    found: list[LinearRelation | Gap] = [*derivation.relations, *derivation.gaps]
+    derivation = bonds.derivation
+    found: list[Computed | Gap] = [*derivation.computed, *derivation.gaps]
     names = {name for one in found for name in one.columns}
-    specs = (_spec_of(plan.columns[name]) for name in names)
+    specs = (_spec_of(bonds.columns[name]) for name in names)
     return any(spec.lower is not None or spec.upper is not None for spec in specs)
 
 
@@ -125,23 +127,22 @@ def _orders_of(gap: Gap, types: Mapping[str, pl.DataType]) -> list[Rule]:
     ]
 
 
-def _latitude_of(plan: Plan, orders: tuple[Rule, ...]) -> Latitude:
+def _latitude_of(bonds: Bonds, orders: tuple[Rule, ...]) -> Latitude:
     """Return what cells of a release may be, and what belongs together."""
     return Latitude(
-        steps={name: step_of(column) for name, column in plan.columns.items()},
-        allowed={name: partial(admitted, column) for name, column in plan.columns.items()},
-        counted=frozenset(n for n, c in plan.columns.items() if hasattr(c, "levels")),
-        together=_missing_together(plan),
+        steps={name: step_of(column) for name, column in bonds.columns.items()},
+        allowed={name: partial(admitted, column) for name, column in bonds.columns.items()},
+        counted=frozenset(n for n, c in bonds.columns.items() if hasattr(c, "levels")),
+        together=_missing_together(bonds),
         orders=orders,
     )
 
 
-def _missing_together(plan: Plan) -> tuple[tuple[str, ...], ...]:
+def _missing_together(bonds: Bonds) -> tuple[tuple[str, ...], ...]:
     """Return the groups of columns that are missing in the same rows, with what is computed."""
-    parts = plan.encoding.parts
-    groups = {part.column.name: part.group for part in parts if part.column.name in plan.columns}
-    for relation in plan.derivation.relations:
-        among = {groups.get(name) for name, _ in relation.terms} - {None}
+    groups = {name: group for name, group in bonds.groups.items() if name in bonds.columns}
+    for relation in bonds.derivation.computed:
+        among = {groups.get(name) for name in relation.sources} - {None}
         follows = len(among) == 1 and not relation.missing
         groups[relation.target] = among.pop() if follows else None
     found: dict[int, list[str]] = {}
@@ -151,15 +152,15 @@ def _missing_together(plan: Plan) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(names) for names in found.values())
 
 
-def _with_targets(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+def _with_targets(frame: pl.DataFrame, bonds: Bonds) -> pl.DataFrame:
     """Return the table with what is computed from other columns computed again."""
-    numbers = related_numbers(frame, plan)
+    numbers = related_numbers(frame, bonds)
     fresh = []
-    for relation in plan.derivation.relations:
+    for relation in bonds.derivation.computed:
         name = relation.target
-        column = plan.columns[name]
+        column = bonds.columns[name]
         wanted = within_bounds(column, on_lattice(column, relation.predict(numbers)))
-        exact = ~np.isnan(wanted - numbers[name]) & ~relation.is_off(numbers[name], wanted)
+        exact = ~np.isnan(wanted - numbers[name]) & ~differs(numbers[name], wanted)
         exact |= np.isnan(numbers[name]) & (np.isnan(wanted) | (relation.missing > 0))
         numbers[name] = np.where(exact, numbers[name], wanted)
         if not exact.all():

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from icsa.constraints.blocks import Block, blocks
+from icsa.constraints.computing import in_order
+from icsa.constraints.fitting import LEAST_SHARE, Fit, fit_target, tolerances
+from icsa.constraints.search import Suspicion, suspected_long, suspected_pairs, suspected_triples
+from icsa.constraints.words import in_rows, sum_of
 from icsa.correlations import varies
 from icsa.matrices import Matrix, Vector
-from icsa.relations.blocks import Block, blocks
-from icsa.relations.fitting import LEAST_SHARE, Fit, fit_target, tolerances
-from icsa.relations.search import Suspicion, suspected_long, suspected_pairs, suspected_triples
-from icsa.relations.words import in_rows, sum_of
 from icsa.schema import DATE_KINDS, Kind
 
 __all__ = ["LinearRelation", "find_relations"]
@@ -25,8 +25,6 @@ _MOST_TERMS = 40
 _MOST_OPERATIONS = 5e8
 _MOST_BLOCKS = 40
 _MOST_ROUNDS = 40
-# Sums of decimal numbers are right to so many of their largest.
-_EXACT = 1e-9
 # Which rows are looked at first is no secret; the same table gives the same relations.
 _SEED = 20_240_229
 
@@ -71,9 +69,14 @@ class LinearRelation:
     missing: int = 0
 
     @property
+    def sources(self) -> tuple[str, ...]:
+        """Names of the terms."""
+        return tuple(name for name, _ in self.terms)
+
+    @property
     def columns(self) -> frozenset[str]:
         """Names of the target and of the terms."""
-        return frozenset((self.target, *(name for name, _ in self.terms)))
+        return frozenset((self.target, *self.sources))
 
     def predict(self, numbers: Mapping[str, Vector]) -> Vector:
         """Return the target computed from the others, NaN where one of them is missing."""
@@ -82,13 +85,6 @@ class LinearRelation:
         for name, coefficient in self.terms:
             total += coefficient * numbers[name]
         return total
-
-    def is_off(self, found: Vector, wanted: Vector) -> npt.NDArray[np.bool_]:
-        """Return where a target is there and is not what it should be, errors of rounding aside."""
-        off: npt.NDArray[np.bool_] = np.abs(found - wanted) > _EXACT * np.nanmax(
-            np.abs(found), initial=0.0
-        )
-        return off
 
     def describe(self) -> str:
         """Return the relation in words, without any cell."""
@@ -153,7 +149,7 @@ def find_relations(
             found += _select_pairs(rest, options) if search is _pairs else _select(rest, options)
             if search is _triples:
                 break
-    return _in_order(found)
+    return in_order(found, lambda one: one.target, lambda one: one.sources)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -379,20 +375,3 @@ def _reaches(needs: Mapping[str, set[str]], start: set[str], goal: str) -> bool:
         seen |= fresh
         waiting += fresh
     return False
-
-
-def _in_order(found: Sequence[LinearRelation]) -> tuple[LinearRelation, ...]:
-    """Return the relations so that a target is computed before it is a term."""
-    by_target = {relation.target: relation for relation in found}
-    done: dict[str, LinearRelation] = {}
-
-    def compute(relation: LinearRelation) -> None:
-        for name, _ in relation.terms:
-            if name in by_target and name not in done:
-                compute(by_target[name])
-        done[relation.target] = relation
-
-    for relation in found:
-        if relation.target not in done:
-            compute(relation)
-    return tuple(done.values())

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from icsa.constraints.computing import in_order
+from icsa.constraints.words import in_rows
 from icsa.matrices import Vector
-from icsa.relations.words import in_rows
 from icsa.schema import DATE_KINDS, NUMERIC_KINDS, TEMPORAL_KINDS, Kind
 
 __all__ = ["Gap", "find_gaps", "find_orders", "precedes"]
@@ -129,7 +130,7 @@ def find_gaps(numbers: Mapping[str, Vector], kinds: Mapping[str, Kind]) -> tuple
         base = gap.bases[0]
         if gap.other not in found and not _follows(found, base, gap.other):
             found[gap.other] = gap
-    return _in_order(found)
+    return in_order(list(found.values()), lambda gap: gap.other, lambda gap: gap.bases)
 
 
 def find_orders(numbers: Mapping[str, Vector], kinds: Mapping[str, Kind]) -> tuple[Gap, ...]:
@@ -172,7 +173,7 @@ def find_orders(numbers: Mapping[str, Vector], kinds: Mapping[str, Kind]) -> tup
             ]
             if earlier:
                 found[other] = _gap(numbers, _needed(numbers, earlier, before), other, ordered=True)
-    return _in_order(found)
+    return in_order(list(found.values()), lambda gap: gap.other, lambda gap: gap.bases)
 
 
 def _needed(
@@ -290,19 +291,3 @@ def _follows(found: Mapping[str, Gap], start: str, goal: str) -> bool:
     if start == goal:
         return True
     return start in found and any(_follows(found, base, goal) for base in found[start].bases)
-
-
-def _in_order(found: Mapping[str, Gap]) -> tuple[Gap, ...]:
-    """Return the gaps so that a base is rebuilt before what follows it."""
-    done: dict[str, Gap] = {}
-
-    def rebuild(gap: Gap) -> None:
-        for base in gap.bases:
-            if base in found and base not in done:
-                rebuild(found[base])
-        done[gap.other] = gap
-
-    for gap in found.values():
-        if gap.other not in done:
-            rebuild(gap)
-    return tuple(done.values())

@@ -10,9 +10,9 @@ from typing import Any
 
 import polars as pl
 
+from icsa.constraints.days import are_compared_by_day, days_of
+from icsa.constraints.grammar import Claim, Rule, Word
 from icsa.errors import InputError
-from icsa.rules.days import are_compared_by_day, days_of
-from icsa.rules.grammar import Claim, Rule, Word
 
 __all__ = ["Violation", "as_series", "broken", "check_rules", "is_text", "literal", "require_rules"]
 
@@ -46,7 +46,7 @@ def check_rules(rules: Iterable[Rule], frame: pl.DataFrame) -> tuple[Violation, 
 
     Examples
     --------
-    >>> from icsa.rules import parse_rule
+    >>> from icsa.constraints import parse_rule
     >>> frame = pl.DataFrame({"a": [1, 5, 9], "b": [2, 4, None]})
     >>> [violation] = check_rules([parse_rule("a <= b", frame.columns)], frame)
     >>> violation.count, violation.first_row
@@ -66,7 +66,7 @@ def require_rules(rules: Iterable[Rule], frame: pl.DataFrame) -> None:
 
     Examples
     --------
-    >>> from icsa.rules import parse_rule
+    >>> from icsa.constraints import parse_rule
     >>> frame = pl.DataFrame({"a": [1, 5], "b": [2, 4]})
     >>> require_rules([parse_rule("a >= 0", frame.columns)], frame)
     """
@@ -83,7 +83,7 @@ def broken(rule: Rule, frame: pl.DataFrame) -> pl.Series:
 
     Examples
     --------
-    >>> from icsa.rules import parse_rule
+    >>> from icsa.constraints import parse_rule
     >>> frame = pl.DataFrame({"a": [0, 1], "b": [7, 7]})
     >>> broken(parse_rule("if a = 0 then b missing", frame.columns), frame).to_list()
     [True, False]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from icsa.rules.grammar import Rule
+from icsa.constraints.grammar import Rule
 
 __all__ = ["Latitude", "Moves"]
 

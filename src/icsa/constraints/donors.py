@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from icsa.columns.base import Column
+from icsa.constraints.checking import broken
+from icsa.constraints.computing import differs
+from icsa.constraints.derivation import Derivation
+from icsa.constraints.extents import declared_limits, on_lattice, usual_limits
+from icsa.constraints.grammar import Rule
 from icsa.matrices import Vector
-from icsa.release.extents import declared_limits, on_lattice, usual_limits
-from icsa.release.plan import Plan
-from icsa.rules import Rule
-from icsa.rules.checking import broken
 
-__all__ = ["related_numbers", "with_cells_of_other_rows"]
+__all__ = ["Bonds", "related_numbers", "with_cells_of_other_rows"]
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 Places: TypeAlias = npt.NDArray[np.intp]
@@ -24,8 +27,27 @@ Places: TypeAlias = npt.NDArray[np.intp]
 _MOST_NEAR = 24
 
 
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Bonds:
+    """What holds the columns of a release together.
+
+    Attributes
+    ----------
+    columns : mapping of str to Column
+        Every column that is masked or computed.
+    derivation : Derivation
+        What follows from what.
+    groups : mapping of str to int or None
+        Columns with the same number are missing in the same rows.
+    """
+
+    columns: Mapping[str, Column]
+    derivation: Derivation
+    groups: Mapping[str, int | None]
+
+
 def with_cells_of_other_rows(
-    frame: pl.DataFrame, plan: Plan, rules: Sequence[Rule], touched: Flags
+    frame: pl.DataFrame, bonds: Bonds, rules: Sequence[Rule], touched: Flags
 ) -> pl.DataFrame:
     """Return the table with the rows mended in which something does not hold.
 
@@ -37,28 +59,28 @@ def with_cells_of_other_rows(
     ----------
     frame : polars.DataFrame
         The release, null where missing.
-    plan : Plan
+    bonds : Bonds
     rules : sequence of Rule
     touched : array of bool
         Rows in which a rule moved cells: what was computed anew has to be where it can be.
     """
-    derivation = plan.derivation
-    found = [one.columns for one in derivation.relations]
+    derivation = bonds.derivation
+    found = [one.columns for one in derivation.computed]
     found += [one.columns for one in derivation.gaps]
     wider = [*found, *(frozenset(rule.columns) for rule in rules)]
     for names in (*_joined(found), *_joined(wider)):
-        bad = _failing(frame, plan, rules, touched)
+        bad = _failing(frame, bonds, rules, touched)
         if not bad.any():
             break
-        own = _failing(frame, plan, rules, touched, names)
-        frame = _mended(frame, plan, rules, names, own, ~bad)
+        own = _failing(frame, bonds, rules, touched, names)
+        frame = _mended(frame, bonds, rules, names, own, ~bad)
     return frame
 
 
-def related_numbers(frame: pl.DataFrame, plan: Plan) -> dict[str, Vector]:
+def related_numbers(frame: pl.DataFrame, bonds: Bonds) -> dict[str, Vector]:
     """Return the numbers of a release's columns that are computed from others, and of these."""
-    names = {name for relation in plan.derivation.relations for name in relation.columns}
-    return {name: plan.columns[name].numbers(frame[name]) for name in names}
+    names = {name for relation in bonds.derivation.computed for name in relation.columns}
+    return {name: bonds.columns[name].numbers(frame[name]) for name in names}
 
 
 def _joined(sets: Iterable[Iterable[str]]) -> list[frozenset[str]]:
@@ -73,24 +95,24 @@ def _joined(sets: Iterable[Iterable[str]]) -> list[frozenset[str]]:
 
 def _failing(
     frame: pl.DataFrame,
-    plan: Plan,
+    bonds: Bonds,
     rules: Sequence[Rule],
     touched: Flags,
     names: frozenset[str] | None = None,
 ) -> Flags:
     """Return the rows in which a rule, a sum or a bound of it does not hold, of some columns."""
     found = _breaking(frame, rules, names)
-    numbers = related_numbers(frame, plan)
-    for relation in plan.derivation.relations:
+    numbers = related_numbers(frame, bonds)
+    for relation in bonds.derivation.computed:
         if names is not None and relation.target not in names:
             continue
-        column = plan.columns[relation.target]
+        column = bonds.columns[relation.target]
         wanted = on_lattice(column, relation.predict(numbers))
         here = numbers[relation.target]
         found |= np.isnan(wanted) & ~np.isnan(here)
         if not relation.missing:
             found |= np.isnan(here) & ~np.isnan(wanted)
-        found |= relation.is_off(here, wanted)
+        found |= differs(here, wanted)
         with np.errstate(invalid="ignore"):
             for limits, rows in ((declared_limits(column), True), (usual_limits(column), touched)):
                 found |= ((here < limits[0]) | (here > limits[1])) & rows
@@ -107,7 +129,7 @@ def _breaking(frame: pl.DataFrame, rules: Sequence[Rule], names: frozenset[str] 
 
 def _mended(
     frame: pl.DataFrame,
-    plan: Plan,
+    bonds: Bonds,
     rules: Sequence[Rule],
     names: frozenset[str],
     bad: Flags,
@@ -116,7 +138,7 @@ def _mended(
     """Return the table with bad rows mended from good ones with the same cells missing."""
     chosen = [name for name in frame.columns if name in names]
     gone = frame.select(pl.col(chosen).is_null()).to_numpy()
-    key = _key(frame, plan, chosen)
+    key = _key(frame, bonds, chosen)
     takers: list[Places] = []
     givers: list[Places] = []
     for pattern in np.unique(gone[bad], axis=0):
@@ -139,12 +161,12 @@ def _mended(
     return frame.with_columns(frame.select(chosen)[rows])
 
 
-def _key(frame: pl.DataFrame, plan: Plan, names: Sequence[str]) -> Vector:
+def _key(frame: pl.DataFrame, bonds: Bonds, names: Sequence[str]) -> Vector:
     """Return numbers by which rows are near: those that are computed, or of the first column."""
-    targets = [r.target for r in plan.derivation.relations if r.target in names]
-    others = [gap.other for gap in plan.derivation.gaps if gap.other in names]
+    targets = [r.target for r in bonds.derivation.computed if r.target in names]
+    others = [gap.other for gap in bonds.derivation.gaps if gap.other in names]
     name = [*targets, *others, *names][0]
-    return np.nan_to_num(plan.columns[name].numbers(frame[name]))
+    return np.nan_to_num(bonds.columns[name].numbers(frame[name]))
 
 
 def _tried(wanted: Vector, ordered: Vector) -> Iterator[Places]:

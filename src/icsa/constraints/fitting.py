@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from icsa.constraints.blocks import Indices
+from icsa.constraints.coefficients import snap
+from icsa.constraints.medians import median
 from icsa.correlations import varies
 from icsa.matrices import Matrix, Vector
-from icsa.relations.blocks import Indices
-from icsa.relations.coefficients import snap
-from icsa.relations.medians import median
 
 __all__ = ["LEAST_SHARE", "Fit", "densest", "fit_target", "tolerances"]
 
