@@ -119,7 +119,7 @@ def test_missing_cells_of_a_sum_are_moved_too() -> None:
         ).drop("row")
     )
     plan, schema = plan_release(table, schema=schema_of(table, exact_counts=False))
-    assert [r.missing for r in plan.derivation.relations if r.target == "total"] == [50]
+    assert [r.missing for r in plan.derivation.computed if r.target == "total"] == [50]
     gaps = [
         release_of(plan, table, schema, as_key(seed)).table.frame["total"].null_count()
         for seed in SEEDS
