@@ -127,7 +127,7 @@ def quantiles(ordered: np.ndarray, levels: np.ndarray) -> np.ndarray:
 def attacked(plan, original, released, generator: np.random.Generator) -> list[dict]:
     """Return what the attack and its control find, a record for each column that they see."""
     exact, found = plan.recipe.exact_counts, []
-    derived = {relation.target for relation in plan.derivation.relations}
+    derived = {relation.target for relation in plan.derivation.computed}
     derived |= {gap.other for gap in plan.derivation.gaps}
     seen_groups = set()
     for part in plan.encoding.parts:

@@ -46,6 +46,20 @@ class Lattice:
         small = np.abs(numbers) < _EXACT * self.width
         return np.where(small, self._points(np.rint(self._positions(numbers))), numbers)
 
+    def next_to(self, bounds: Vector, operator: str) -> Vector:
+        """Return the nearest point to each bound that is `<=`, `<`, `>=` or `>` that bound.
+
+        Examples
+        --------
+        >>> Lattice(Fraction(7), Fraction(3)).next_to(np.array([10.0, 12.0]), "<")
+        array([ 3., 10.])
+        """
+        points = self.round(bounds)
+        keeps = {"<=": np.less_equal, "<": np.less, ">=": np.greater_equal, ">": np.greater}
+        away = 1.0 if operator.startswith(">") else -1.0
+        beyond = self._points(np.rint(self._positions(bounds)) + away)
+        return np.where(keeps[operator](points, bounds), points, beyond)
+
     def above(self, number: float) -> float:
         """Return the smallest point that is larger than a number."""
         return float(self.offset + self.step * (math.floor(self._exactly(number)) + 1))

@@ -33,6 +33,11 @@ class Column(Protocol):
         ...
 
     @property
+    def dtype(self) -> pl.DataType:
+        """Data type of the cells."""
+        ...
+
+    @property
     def width(self) -> int:
         """Number of columns of scores."""
         ...

@@ -19,10 +19,9 @@ from __future__ import annotations
 from icsa.constraints.checking import Violation, check_rules, require_rules
 from icsa.constraints.computing import Computed
 from icsa.constraints.derivation import Derivation, find_derivation
-from icsa.constraints.enforcing import enforce_rules
+from icsa.constraints.enforcing import Latitude, enforce_rules
 from icsa.constraints.gaps import Gap, find_gaps, find_orders
 from icsa.constraints.grammar import Rule, parse_rule
-from icsa.constraints.latitude import Latitude
 from icsa.constraints.linear import LinearRelation, find_relations
 from icsa.constraints.orders import Order, find_unkept_orders
 from icsa.constraints.products import ProductRelation, find_products

@@ -15,6 +15,7 @@ from icsa.columns.binary import Binary
 from icsa.columns.transforms import Scale
 from icsa.constraints.computing import Computed
 from icsa.constraints.derivation import Derivation, find_derivation
+from icsa.constraints.extents import lattice_of_column
 from icsa.constraints.gaps import Gap
 from icsa.matrices import Matrix, Vector
 from icsa.randomness import Stream
@@ -172,6 +173,10 @@ class _Unseen:
         return self.column.kind
 
     @property
+    def dtype(self) -> pl.DataType:
+        return self.column.dtype
+
+    @property
     def width(self) -> int:
         return self.column.width
 
@@ -228,9 +233,8 @@ def _gap_column(gap: Gap, other: Column, values: pl.Series, scale: Scale, *, spl
 
 def step_of(column: Column) -> float | None:
     """Return the lattice step of a column, None where it has none."""
-    # Of a column in two parts the second has the lattice.
-    lattice = getattr(getattr(column, "part", column), "lattice", None)
-    return None if lattice is None else float(lattice.step)
+    lattice = lattice_of_column(column)
+    return None if lattice is None else lattice.width
 
 
 def _steps(columns: Mapping[str, Column]) -> dict[str, float | None]:

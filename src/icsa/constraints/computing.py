@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from icsa.matrices import Vector
 
-__all__ = ["Computed", "Hold", "compute", "differs", "in_order", "own_missing"]
+__all__ = ["Computed", "Hold", "compute", "differs", "in_order", "own_missing", "recompute"]
 
 Hold: TypeAlias = Callable[[str, Vector], Vector]
 _Kept = TypeVar("_Kept")
@@ -81,6 +81,23 @@ def compute(
         if one.missing:
             values = _emptied(values, numbers[one.target], one.missing)
         found[one.target] = values
+    return found
+
+
+def recompute(
+    computed: Iterable[Computed], numbers: Mapping[str, Vector], hold: Hold
+) -> dict[str, Vector]:
+    """Return the numbers with computed columns corrected where they are not what they should be.
+
+    For columns that were computed before others were moved: cells that are right stay as they are,
+    and so do those that a column with missing cells of its own has emptied.
+    """
+    found = dict(numbers)
+    for one in computed:
+        here, wanted = found[one.target], hold(one.target, one.predict(found))
+        right = ~np.isnan(wanted - here) & ~differs(here, wanted)
+        right |= np.isnan(here) & (np.isnan(wanted) | (one.missing > 0))
+        found[one.target] = np.where(right, here, wanted)
     return found
 
 

@@ -1,21 +1,24 @@
-"""Making a table keep its rules by moving few cells."""
+"""Making a table keep its rules by moving few cells as little as needed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from icsa.constraints.checking import as_series, broken, check_rules, is_text, literal
-from icsa.constraints.days import are_compared_by_day, days_in_step, days_of, moved_to
+from icsa.constraints.checking import COMPARISONS, broken, violations
+from icsa.constraints.domains import Domain, Flags, Sheet, sheet_of_frame
 from icsa.constraints.grammar import Claim, Rule
-from icsa.constraints.latitude import Latitude, Moves
-from icsa.constraints.moving import replaced, within
 from icsa.errors import InputError
+from icsa.lattice import Lattice
+from icsa.matrices import Vector
 
-__all__ = ["enforce_rules", "mend", "require_kept"]
+__all__ = ["Latitude", "Moves", "enforce_rules", "mend", "require_kept"]
 
 _MOST_PASSES = 12
 # Passes that mend an order by exchanging cells first, then by lowering one; later ones raise the
@@ -24,6 +27,74 @@ _EXCHANGING = 4
 _LOWERING = 8
 _MIRRORED = {">=": "<=", ">": "<"}
 _UPWARD = {"<=": ">=", "<": ">"}
+
+
+def _nothing() -> Mapping[str, Any]:
+    return MappingProxyType({})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Latitude:
+    """What is known about the columns of a table besides its rules.
+
+    Attributes
+    ----------
+    lattices : mapping of str to Lattice
+        Of numbers, days of dates, seconds of other times. Others have that of their type.
+    allowed : mapping of str to function
+        From such numbers of a column to one boolean each: whether the column may have it.
+    counted : set of str
+        Columns of few levels, whose counts are to stay: of two cells in the wrong order the other
+        is moved.
+    together : tuple of tuple of str
+        Columns that are missing in the same rows.
+    orders : tuple of Rule
+        Orders that hold too. A cell that one of them moves counts for the rule that moved others
+        of the same row before.
+    """
+
+    lattices: Mapping[str, Lattice] = field(default_factory=_nothing)
+    allowed: Mapping[str, Callable[[Vector], Flags]] = field(default_factory=_nothing)
+    counted: frozenset[str] = frozenset()
+    together: tuple[tuple[str, ...], ...] = ()
+    orders: tuple[Rule, ...] = ()
+
+    def group_of(self, name: str) -> tuple[str, ...]:
+        """Return the columns that are missing where one is, that one first.
+
+        Examples
+        --------
+        >>> Latitude(together=(("low", "high"),)).group_of("high")
+        ('high', 'low')
+        """
+        for group in self.together:
+            if name in group:
+                return (name, *(other for other in group if other != name))
+        return (name,)
+
+
+class Moves:
+    """Which rule moved each cell last, and each row."""
+
+    def __init__(self, n_rows: int) -> None:
+        self.by_row: npt.NDArray[np.int64] = np.full(n_rows, -1)
+        self.by_cell: dict[str, npt.NDArray[np.int64]] = {}
+
+    def note(self, column: str, changed: Flags, place: int | None) -> None:
+        """Write down that a rule moved cells; None for the rule that moved the row before."""
+        if place is not None:
+            self.by_row[changed] = place
+        own = self.by_cell.setdefault(column, np.full(self.by_row.size, -1))
+        own[changed] = self.by_row[changed]
+
+    def counts(self, rules: Sequence[Rule], before: Sheet, after: Sheet) -> Mapping[str, int]:
+        """Return for each rule's text how many cells differ that it moved."""
+        counts = np.zeros(len(rules), dtype=np.int64)
+        for column, mover in self.by_cell.items():
+            moved = before.changed(after, column) & (mover >= 0)
+            counts += np.bincount(mover[moved], minlength=len(rules))
+        texts = (rule.text for rule in rules)
+        return MappingProxyType(dict(zip(texts, counts.tolist(), strict=True)))
 
 
 def enforce_rules(
@@ -73,27 +144,25 @@ def enforce_rules(
     >>> released.rows(), dict(moved)
     ([(1, 2), (4, 5), (8, 8)], {'a <= b': 3, 'b <= 8': 1})
     """
-    current, moves = mend(rules, frame, latitude or Latitude())
-    require_kept(rules, current)
-    counts = moves.counts(frame, current, len(rules))
-    texts = (rule.text for rule in rules)
-    return current, MappingProxyType(dict(zip(texts, map(int, counts), strict=True)))
+    given = latitude or Latitude()
+    every = (*rules, *given.orders)
+    names = [name for rule in every for name in rule.columns]
+    names += [name for group in given.together for name in group]
+    sheet = sheet_of_frame(frame, every, names, given.lattices, given.allowed)
+    mended, moves = mend(rules, sheet, given)
+    require_kept(rules, mended)
+    fresh = []
+    for name, domain in sheet.domains.items():
+        changed = sheet.changed(mended, name)
+        if changed.any():
+            cells = domain.cells(mended.quantities(name))
+            fresh.append(cells.zip_with(pl.Series(changed), frame[name]))
+    return frame.with_columns(fresh), moves.counts(rules, sheet, mended)
 
 
-def mend(
-    rules: Sequence[Rule], frame: pl.DataFrame, latitude: Latitude
-) -> tuple[pl.DataFrame, Moves]:
-    """Return the table with cells moved until the rules hold, or nothing helps, and what moved.
-
-    Examples
-    --------
-    >>> from icsa.constraints import parse_rule
-    >>> frame = pl.DataFrame({"a": [1, 5]})
-    >>> mended, moves = mend([parse_rule("a <= 3", ["a"])], frame, Latitude())
-    >>> mended["a"].to_list(), moves.by_row.tolist()
-    ([1, 3], [-1, 0])
-    """
-    current, moves = frame, Moves(frame.height)
+def mend(rules: Sequence[Rule], sheet: Sheet, latitude: Latitude) -> tuple[Sheet, Moves]:
+    """Return numbers moved until the rules hold, or nothing helps, and what moved."""
+    current, moves = sheet, Moves(sheet.n_rows)
     for sweep in range(_MOST_PASSES):
         calm = True
         for place, rule in enumerate((*rules, *latitude.orders)):
@@ -102,95 +171,80 @@ def mend(
                 continue
             calm = False
             mended = _mended(rule, current, rows, latitude, sweep)
-            changed = {c: current[c].ne_missing(cells).to_numpy() for c, cells in mended.items()}
-            for column, moved in changed.items():
-                moves.note(column, moved, place if place < len(rules) else None)
-            current = current.with_columns(cells.alias(c) for c, cells in mended.items())
+            after = current.with_quantities(mended)
+            for column in mended:
+                changed = current.changed(after, column)
+                moves.note(column, changed, place if place < len(rules) else None)
+            current = after
         if calm:
             break
     return current, moves
 
 
-def require_kept(rules: Sequence[Rule], frame: pl.DataFrame) -> None:
-    """Raise an error that names the rules that cannot all hold, if some rows break one.
-
-    Examples
-    --------
-    >>> from icsa.constraints import parse_rule
-    >>> frame = pl.DataFrame({"a": [1, 5]})
-    >>> require_kept([parse_rule("a <= 5", ["a"])], frame)
-    """
-    left = check_rules(rules, frame)
+def require_kept(rules: Sequence[Rule], sheet: Sheet) -> None:
+    """Raise an error that names the rules that cannot all hold, if some rows break one."""
+    left = violations(rules, sheet)
     if not left:
         return
     names = {name for violation in left for name in violation.rule.columns}
     involved = [repr(rule.text) for rule in rules if not names.isdisjoint(rule.columns)]
     raise InputError(
-        f"The rules {', '.join(involved)} cannot all hold: {left[0].count} of {frame.height} rows "
+        f"The rules {', '.join(involved)} cannot all hold: {left[0].count} of {sheet.n_rows} rows "
         f"still break {left[0].rule.text!r}, first in row {left[0].first_row + 1}. "
         "Remove or change one."
     )
 
 
 def _mended(
-    rule: Rule, frame: pl.DataFrame, rows: pl.Series, latitude: Latitude, sweep: int
-) -> dict[str, pl.Series]:
-    """Return the columns that keep the rule, changed in the given rows alone."""
+    rule: Rule, sheet: Sheet, rows: Flags, latitude: Latitude, sweep: int
+) -> dict[str, Vector]:
+    """Return the quantities of columns that keep the rule, changed in the given rows alone."""
     claim = rule.then
-    cells = frame[claim.column]
-    if claim.operator == "missing":
-        return {n: replaced(frame[n], rows, None) for n in latitude.group_of(claim.column)}
-    if claim.operator == "present":
-        row = _row_of_middle(rule, frame, latitude.group_of(claim.column))
-        return {
-            name: frame[name].zip_with(~rows, frame[name].new_from_index(row, frame.height))
-            for name in latitude.group_of(claim.column)
-        }
+    if claim.operator in ("missing", "present"):
+        group = latitude.group_of(claim.column)
+        columns = {name: sheet.quantities(name) for name in group}
+        if claim.operator == "missing":
+            return {name: np.where(rows, np.nan, found) for name, found in columns.items()}
+        row = _row_of_middle(rule, columns)
+        return {name: np.where(rows, found[row], found) for name, found in columns.items()}
     if claim.other is not None:
-        return _in_order(rule, frame, rows, latitude, sweep)
+        return _in_order(rule, sheet, rows, latitude, sweep)
+    domain, values = sheet.domains[claim.column], sheet.quantities(claim.column)
     if claim.operator in ("in", "="):
-        return {claim.column: _nearest(rule, cells, rows, latitude)}
-    bound = as_series(rule, claim.column, frame, claim.values[0])
-    moved = within(
-        cells,
-        rows,
-        bound.new_from_index(0, frame.height),
-        claim.operator,
-        latitude.steps.get(claim.column),
-        lambda found: latitude.admits(claim.column, found),
-    )
-    return {claim.column: moved}
+        return {claim.column: _nearest(rule, domain, values, rows)}
+    bounds = np.full(values.size, domain.quantity_of(rule, claim.values[0]))
+    return {claim.column: _within(domain, values, rows, bounds, claim.operator)}
 
 
 def _in_order(
-    rule: Rule, frame: pl.DataFrame, rows: pl.Series, latitude: Latitude, sweep: int
-) -> dict[str, pl.Series]:
+    rule: Rule, sheet: Sheet, rows: Flags, latitude: Latitude, sweep: int
+) -> dict[str, Vector]:
     """Return two columns in order, or equal: each row by the first way that is allowed in it."""
-    current, left = frame, rows
-    for way in _ways(rule.then, frame, latitude, sweep):
-        proposed = _moved(rule.then, way, current, left, latitude)
-        after = current.with_columns(cells.alias(name) for name, cells in proposed.items())
+    current, left = sheet, rows
+    for way in _ways(rule.then, sheet, latitude, sweep):
+        proposed = _moved(rule.then, way, current, left)
+        after = current.with_quantities(proposed)
         fits = left & ~broken(rule, after)
-        for name, cells in proposed.items():
-            fits &= latitude.admits(name, cells) | ~current[name].ne_missing(cells)
-        current = current.with_columns(
-            cells.zip_with(fits, current[name]).alias(name) for name, cells in proposed.items()
+        for name, found in proposed.items():
+            fits &= sheet.domains[name].admits(found) | ~current.changed(after, name)
+        current = current.with_quantities(
+            {name: np.where(fits, q, current.quantities(name)) for name, q in proposed.items()}
         )
-        left &= ~fits
+        left = left & ~fits
         if not left.any():
             break
     names = (rule.then.column, str(rule.then.other))
-    return {name: current[name] for name in names}
+    return {name: current.quantities(name) for name in names}
 
 
-def _ways(claim: Claim, frame: pl.DataFrame, latitude: Latitude, sweep: int) -> tuple[str, ...]:
+def _ways(claim: Claim, sheet: Sheet, latitude: Latitude, sweep: int) -> tuple[str, ...]:
     """Return the ways to mend an order, the best first."""
     ways = ("lower", "raise") if sweep < _LOWERING else ("raise", "lower")
     low, high, _ = _low_and_high(claim)
     if low in latitude.counted and high not in latitude.counted:
         ways = (ways[1], ways[0])
-    types = frame[low].dtype, frame[high].dtype
-    alike = types[0] == types[1] or are_compared_by_day(*types)
+    one, other = sheet.domains[low], sheet.domains[high]
+    alike = one.dtype == other.dtype or one.is_compared_by_day(other)
     return ("exchange", *ways) if alike and claim.operator != "=" and sweep < _EXCHANGING else ways
 
 
@@ -201,57 +255,81 @@ def _low_and_high(claim: Claim) -> tuple[str, str, str]:
     return claim.column, str(claim.other), claim.operator
 
 
-def _moved(
-    claim: Claim, way: str, frame: pl.DataFrame, rows: pl.Series, latitude: Latitude
-) -> dict[str, pl.Series]:
+def _moved(claim: Claim, way: str, sheet: Sheet, rows: Flags) -> dict[str, Vector]:
     """Return the columns that are changed if an order is mended in one way."""
     low, high, operator = _low_and_high(claim)
-    if are_compared_by_day(frame[low].dtype, frame[high].dtype):
-        pair = frame.select(low, high)
-        apart = {c.name: days_in_step(c.dtype, latitude.steps.get(c.name)) for c in pair}
-        days = pl.DataFrame([days_of(cells) for cells in pair])
-        found = _moved(claim, way, days, rows, Latitude(steps=apart))
-        return {name: moved_to(frame[name], cells) for name, cells in found.items()}
+    domains = {name: sheet.domains[name] for name in (low, high)}
+    if domains[low].is_compared_by_day(domains[high]):
+        quantities = {name: sheet.quantities(name) for name in domains}
+        days = {name: domain.days(quantities[name]) for name, domain in domains.items()}
+        by_day = {name: domain.by_day() for name, domain in domains.items()}
+        found = _moved(claim, way, Sheet(by_day, days), rows)
+        return {name: domains[name].on_days(quantities[name], d) for name, d in found.items()}
+    x, y = sheet.quantities(low), sheet.quantities(high)
     if way == "exchange":
-        return {
-            low: frame[low].zip_with(~rows, frame[high]),
-            high: frame[high].zip_with(~rows, frame[low]),
-        }
-    moving, fixed = (low, high) if way == "lower" else (high, low)
-    cells, bounds = frame[moving], frame[fixed]
+        return {low: np.where(rows, y, x), high: np.where(rows, x, y)}
+    moving, cells, bounds = (low, x, y) if way == "lower" else (high, y, x)
     if operator == "=":
-        return {moving: cells.zip_with(~rows, bounds.cast(cells.dtype, strict=False))}
+        return {moving: np.where(rows, bounds, cells)}
     side = operator if way == "lower" else _UPWARD[operator]
-
-    def admits(found: pl.Series) -> pl.Series:
-        return latitude.admits(moving, found)
-
-    return {moving: within(cells, rows, bounds, side, latitude.steps.get(moving), admits)}
+    return {moving: _within(domains[moving], cells, rows, bounds, side)}
 
 
-def _row_of_middle(rule: Rule, frame: pl.DataFrame, names: Sequence[str]) -> int:
+def _within(
+    domain: Domain, quantities: Vector, rows: Flags, bounds: Vector, operator: str
+) -> Vector:
+    """Return quantities with those in `rows` at the nearest that keeps each row's bound.
+
+    That is the nearest on the lattice; where the column may not have it, the nearest that the
+    column has in another row. Where there is none either, it stays.
+    """
+    here = bounds[rows]
+    moved = domain.next_to(here, operator)
+    moved = domain.held(np.where(domain.admits(moved), moved, np.nan))
+    fits = COMPARISONS[operator](moved, here)
+    if not fits.all():
+        moved = np.where(fits, moved, _from_other_rows(domain, quantities, here, operator))
+    found = quantities.copy()
+    found[rows] = np.where(np.isnan(moved), quantities[rows], moved)
+    return found
+
+
+def _from_other_rows(domain: Domain, quantities: Vector, bounds: Vector, operator: str) -> Vector:
+    """Return for each bound the nearest of the column's own that keeps it, or NaN."""
+    known = np.unique(quantities[~np.isnan(quantities)])
+    known = known[domain.admits(known)]
+    if not known.size:
+        return np.full(bounds.size, np.nan)
+    upward = operator in (">", ">=")
+    side = "right" if operator in ("<=", ">") else "left"
+    places = np.searchsorted(known, bounds, side) - (not upward)  # type: ignore[call-overload]
+    there = (places >= 0) & (places < known.size)
+    return np.where(there, known[np.where(there, places, 0)], np.nan)
+
+
+def _row_of_middle(rule: Rule, columns: Mapping[str, Vector]) -> int:
     """Return a row that has the lower median of the first column and no missing cell."""
-    there = frame.select(pl.all_horizontal(pl.col(names).is_not_null())).to_series().arg_true()
-    if there.is_empty():
+    name, first = next(iter(columns.items()))
+    there = np.flatnonzero(~np.isnan(np.column_stack(list(columns.values()))).any(axis=1))
+    if not there.size:
         raise InputError(
-            f"Rule {rule.text!r}: column {names[0]!r} has no value to fill in. Remove the rule."
+            f"Rule {rule.text!r}: column {name!r} has no value to fill in. Remove the rule."
         )
-    order = frame[names[0]].gather(there).arg_sort()
-    return int(there[order[(order.len() - 1) // 2]])
+    order = np.argsort(first[there], kind="stable")
+    return int(there[order[(order.size - 1) // 2]])
 
 
-def _nearest(rule: Rule, cells: pl.Series, rows: pl.Series, latitude: Latitude) -> pl.Series:
-    """Return the cells with those in `rows` at the nearest allowed value."""
-    words = rule.then.values
-    allowed = [literal(rule, cells.name, cells.dtype, word) for word in words]
-    if is_text(cells.dtype) or isinstance(cells.dtype, pl.Boolean):
-        counts = [int((cells.cast(pl.String) == str(value)).sum()) for value in allowed]
-        return replaced(cells, rows, allowed[counts.index(max(counts))])
-    places = rows.arg_true()
-    choices = pl.Series([*allowed], dtype=cells.dtype, strict=False).sort()
-    admitted = choices.filter(latitude.admits(cells.name, choices))
-    choices = choices if admitted.is_empty() else admitted
-    ordered = np.asarray(choices.to_physical().to_numpy(), dtype=np.float64)
-    here = np.asarray(cells.gather(places).to_physical().to_numpy(), dtype=np.float64)
-    best = np.abs(here[:, None] - ordered).argmin(axis=1)
-    return cells.scatter(places, choices.gather(best))
+def _nearest(rule: Rule, domain: Domain, quantities: Vector, rows: Flags) -> Vector:
+    """Return quantities with those in `rows` at the nearest allowed; of texts the most usual."""
+    choices = np.array([domain.quantity_of(rule, word) for word in rule.then.values])
+    admitted = choices[domain.admits(choices)]
+    if not admitted.size:
+        return quantities
+    if domain.is_text or isinstance(domain.dtype, pl.Boolean):
+        usual = max(admitted.tolist(), key=lambda choice: int(np.sum(quantities == choice)))
+        return np.where(rows, usual, quantities)
+    ordered = np.sort(domain.held(admitted))
+    best = np.abs(quantities[rows, None] - ordered).argmin(axis=1)
+    found = quantities.copy()
+    found[rows] = ordered[best]
+    return found

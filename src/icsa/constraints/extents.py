@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from icsa.columns.base import Column
 from icsa.columns.continuous import Continuous
+from icsa.lattice import Lattice
 from icsa.matrices import Vector
 from icsa.schema import TEMPORAL_KINDS
 
@@ -17,6 +19,8 @@ __all__ = [
     "admitted",
     "declared_limits",
     "extent_of",
+    "lattice_of_column",
+    "levels_of",
     "natural_limits",
     "on_lattice",
     "usual_limits",
@@ -47,7 +51,7 @@ def extent_of(numbers: Vector) -> Extent:
 
 def on_lattice(column: Column, numbers: Vector) -> Vector:
     """Return numbers rounded to a column's lattice, where it has one."""
-    lattice = getattr(getattr(column, "part", column), "lattice", None)
+    lattice = lattice_of_column(column)
     return numbers if lattice is None else lattice.round(numbers)
 
 
@@ -78,32 +82,37 @@ def usual_limits(column: Column) -> tuple[float, float]:
     return (part.lower, part.upper) if isinstance(part, Continuous) else (-np.inf, np.inf)
 
 
-def admitted(column: Column, cells: pl.Series) -> pl.Series:
-    """Return one boolean a cell: whether a release of the column may have it; a null is true.
+def admitted(column: Column, numbers: Vector) -> npt.NDArray[np.bool_]:
+    """Return whether a release of a column that measures may have each number.
 
-    Levels, bounds, steps and whole numbers are kept.
+    Bounds, steps and whole numbers are kept.
     """
-    values = getattr(getattr(column, "levels", column), "values", getattr(column, "value", None))
     part: Any = getattr(column, "part", column)
-    if values is not None:
-        return _among(cells, values)
     if not isinstance(part, Continuous):
-        return pl.Series([True]).new_from_index(0, cells.len())
-    numbers = part.storage.numbers(cells)
+        return np.ones(numbers.size, dtype=bool)
     lower, upper = usual_limits(column)
-    found = (numbers >= lower) & (numbers <= upper)
+    found: npt.NDArray[np.bool_] = (numbers >= lower) & (numbers <= upper)
     if part.lattice is not None:
         error = 4.0 * part.storage.precision(part.dtype) * np.abs(numbers)
         away = np.abs(part.lattice.round(numbers) - numbers)
         found &= away <= error + 1e-9 * part.lattice.width
     found |= numbers == getattr(column, "spike", np.nan)
-    return pl.Series(found | np.isnan(numbers))
+    return found
 
 
-def _among(cells: pl.Series, values: pl.Series) -> pl.Series:
-    if isinstance(cells.dtype, pl.Categorical | pl.Enum):
-        cells, values = cells.cast(pl.String), values.cast(pl.String)
-    return cells.is_in(values.implode()).fill_null(value=True)
+def levels_of(column: Column) -> pl.Series | None:
+    """Return the values that cells may have, by their numbers; None where these are not listed."""
+    values: pl.Series | None = getattr(
+        getattr(column, "levels", column), "values", getattr(column, "value", None)
+    )
+    return values
+
+
+def lattice_of_column(column: Column) -> Lattice | None:
+    """Return the lattice of a column, None where it has none."""
+    # Of a column in two parts the second has the lattice.
+    lattice: Lattice | None = getattr(getattr(column, "part", column), "lattice", None)
+    return lattice
 
 
 def natural_limits(column: Column) -> tuple[float, float] | None:

@@ -1,106 +1,151 @@
-"""The last step of a release: rules, bounds, orders and sums hold in the same rows."""
+"""The last step of a release in numbers: rules, bounds, orders and sums hold in the same rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import TypeAlias
 
 import numpy as np
-import polars as pl
+import numpy.typing as npt
 
 from icsa.columns.base import Column
-from icsa.constraints.checking import as_series, broken
-from icsa.constraints.coding import step_of
-from icsa.constraints.computing import Computed, differs
-from icsa.constraints.donors import Bonds, related_numbers, with_cells_of_other_rows
-from icsa.constraints.enforcing import mend, require_kept
-from icsa.constraints.extents import admitted, on_lattice, within_bounds
-from icsa.constraints.gaps import Gap
+from icsa.constraints.checking import broken
+from icsa.constraints.computing import differs, recompute
+from icsa.constraints.derivation import Derivation
+from icsa.constraints.domains import Domain, Flags, Sheet, sheet_of_columns
+from icsa.constraints.enforcing import Latitude, mend, require_kept
+from icsa.constraints.extents import declared_limits, on_lattice, usual_limits, within_bounds
 from icsa.constraints.grammar import Claim, Rule, parse_rule
-from icsa.constraints.latitude import Latitude
 from icsa.errors import InputError
-from icsa.schema import ColumnSpec, Schema
+from icsa.matrices import Vector
+from icsa.schema import ColumnSpec
 
-__all__ = ["rules_of", "with_rules", "without_missing_codes"]
+__all__ = ["Bonds", "keep_rules", "rules_of"]
+
+Places: TypeAlias = npt.NDArray[np.intp]
+
+# Other rows that are tried for one: the nearest, and as many from all over the table.
+_MOST_NEAR = 24
 
 
-def rules_of(schema: Schema, frame: pl.DataFrame, columns: Mapping[str, Column]) -> list[Rule]:
-    """Return the declared rules, in which a value that is a missing code means missing."""
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Bonds:
+    """What holds the columns of a release together.
+
+    Attributes
+    ----------
+    columns : mapping of str to Column
+        Every column that is masked or computed.
+    derivation : Derivation
+        What follows from what.
+    groups : mapping of str to int or None
+        Columns with the same number are missing in the same rows.
+    """
+
+    columns: Mapping[str, Column]
+    derivation: Derivation
+    groups: Mapping[str, int | None]
+
+    def hold(self, name: str, numbers: Vector) -> Vector:
+        """Return numbers of a column on its lattice and within its bounds."""
+        return within_bounds(self.columns[name], self.rounded(name, numbers))
+
+    def rounded(self, name: str, numbers: Vector) -> Vector:
+        """Return numbers of a column on its lattice."""
+        return on_lattice(self.columns[name], numbers)
+
+    @property
+    def related(self) -> list[frozenset[str]]:
+        """Names of columns that belong together by what follows from what."""
+        found = self.derivation
+        return [one.columns for one in found.computed] + [gap.columns for gap in found.gaps]
+
+    @property
+    def missing_together(self) -> tuple[tuple[str, ...], ...]:
+        """Columns that are missing in the same rows, with what is computed."""
+        groups = {name: group for name, group in self.groups.items() if name in self.columns}
+        for one in self.derivation.computed:
+            among = {groups.get(name) for name in one.sources} - {None}
+            follows = len(among) == 1 and not one.missing
+            groups[one.target] = among.pop() if follows else None
+        found: dict[int, list[str]] = {}
+        for name, group in groups.items():
+            if group is not None:
+                found.setdefault(group, []).append(name)
+        return tuple(tuple(names) for names in found.values())
+
+    @property
+    def orders(self) -> tuple[Rule, ...]:
+        """Orders that gaps keep, as rules."""
+        gaps = (gap for gap in self.derivation.gaps if gap.ordered)
+        return tuple(
+            Rule(f"{base} <= {gap.other}", Claim(base, "<=", gap.other))
+            for gap in gaps
+            for base in gap.bases
+            if _are_alike(self.columns[base], self.columns[gap.other])
+        )
+
+
+def rules_of(
+    texts: Iterable[str], columns: Mapping[str, Column], names: Iterable[str]
+) -> list[Rule]:
+    """Return declared rules, in which a value that is a missing code means missing."""
+    names = tuple(names)
+    rules = [parse_rule(text, names) for text in texts]
+    coded = {name: c for name, c in columns.items() if _spec_of(c).missing_codes}
+    domains = sheet_of_columns(coded, {}, rules).domains
 
     def meant(rule: Rule, claim: Claim) -> Claim:
-        column = columns[claim.column]
-        if not _codes_of(column) or claim.operator not in ("=", "!=", "in") or not claim.values:
+        if claim.column not in coded or claim.operator not in ("=", "!=", "in") or claim.other:
             return claim
-        values = (as_series(rule, claim.column, frame, word) for word in claim.values)
-        if not all(_is_code(column, value, frame.schema[claim.column]) for value in values):
+        domain, column = domains[claim.column], coded[claim.column]
+        values = (domain.quantity_of(rule, word) for word in claim.values)
+        if not all(_is_code(column, domain, value) for value in values):
             return claim
         return Claim(claim.column, "present" if claim.operator == "!=" else "missing")
 
-    rules = [parse_rule(text, frame.columns) for text in schema.rules]
     return [
-        Rule(
-            rule.text, meant(rule, rule.then), None if rule.when is None else meant(rule, rule.when)
+        replace(
+            rule,
+            then=meant(rule, rule.then),
+            when=None if rule.when is None else meant(rule, rule.when),
         )
         for rule in rules
     ]
 
 
-def without_missing_codes(frame: pl.DataFrame, columns: Mapping[str, Column]) -> pl.DataFrame:
-    """Return the table with null for the missing codes of columns."""
-    return frame.with_columns(
-        frame[name].set(pl.Series(np.isnan(column.numbers(frame[name]))), None)
-        for name, column in columns.items()
-        if _codes_of(column)
-    )
+def keep_rules(
+    numbers: Mapping[str, Vector], bonds: Bonds, rules: Sequence[Rule]
+) -> tuple[dict[str, Vector], Mapping[str, int]]:
+    """Return a release's numbers moved until the rules hold, and how many cells each rule moved.
 
-
-def _codes_of(column: Column) -> tuple[object, ...]:
-    codes: tuple[object, ...] = _spec_of(column).missing_codes
-    return codes
-
-
-def _is_code(column: Column, value: pl.Series, dtype: pl.DataType) -> bool:
-    """Return whether one value of a rule stands for missing."""
-    cell = value.cast(dtype, strict=False)
-    try:
-        return cell.null_count() == 0 and bool(np.isnan(column.numbers(cell)[0]))
-    except InputError:  # a value that the column may not have is no code
-        return False
-
-
-def with_rules(
-    frame: pl.DataFrame, bonds: Bonds, schema: Schema
-) -> tuple[pl.DataFrame, Mapping[str, int]]:
-    """Return the table with cells moved until the rules hold, and how many each rule moved.
-
-    Sums that were found stay exact, orders that were found hold too, and cells stay what their
-    columns may have: where moving single cells does not do, those of another row are taken.
+    Sums that were found stay exact, orders that were found hold too, and numbers stay what their
+    columns may have: where moving single ones does not do, those of another row are taken.
     """
-    rules = rules_of(schema, frame, bonds.columns)
     if not rules and not _has_bounds(bonds):
-        return frame, MappingProxyType({})
-    plain = without_missing_codes(frame, bonds.columns)
-    orders = tuple(
-        order for gap in bonds.derivation.gaps for order in _orders_of(gap, frame.schema)
-    )
-    latitude = _latitude_of(bonds, orders)
+        return dict(numbers), MappingProxyType({})
+    names = {name for rule in rules for name in rule.columns}.union(*bonds.related)
+    names = names.union(*bonds.missing_together)
+    columns = {name: column for name, column in bonds.columns.items() if name in names}
+    plain = sheet_of_columns(columns, {name: numbers[name] for name in columns}, rules)
+    orders = bonds.orders
+    counted = frozenset(name for name, domain in plain.domains.items() if domain.levels is not None)
+    latitude = Latitude(counted=counted, together=bonds.missing_together, orders=orders)
     mended, moves = mend(rules, plain, latitude)
-    mended = _with_targets(mended, bonds)
+    found = recompute(bonds.derivation.computed, mended.columns, bonds.hold)
+    mended = Sheet(mended.domains, found)
     for place, rule in enumerate(rules):
-        moves.by_row[broken(rule, mended).to_numpy()] = place
-    mended = with_cells_of_other_rows(mended, bonds, (*rules, *orders), moves.by_row >= 0)
+        moves.by_row[broken(rule, mended)] = place
+    mended = _with_cells_of_other_rows(mended, bonds, (*rules, *orders), moves.by_row >= 0)
     require_kept(rules, mended)
-    if mended.equals(plain):
-        return frame, MappingProxyType({rule.text: 0 for rule in rules})
-    for column in mended.columns:
-        changed = plain[column].ne_missing(mended[column]).to_numpy()
-        if column in moves.by_cell:
-            changed &= moves.by_cell[column] < 0
-        moves.note(column, changed, None)
-    counts = moves.counts(plain, mended, len(rules))
-    moved = {rule.text: int(count) for rule, count in zip(rules, counts, strict=True)}
-    return _with_codes_again(frame, plain, mended), MappingProxyType(moved)
+    for name in columns:
+        changed = plain.changed(mended, name)
+        if name in moves.by_cell:
+            changed &= moves.by_cell[name] < 0
+        moves.note(name, changed, None)
+    return {**numbers, **mended.columns}, moves.counts(rules, plain, mended)
 
 
 def _spec_of(column: Column) -> ColumnSpec:
@@ -108,78 +153,152 @@ def _spec_of(column: Column) -> ColumnSpec:
     return spec
 
 
+def _is_code(column: Column, domain: Domain, value: float) -> bool:
+    """Return whether one value of a rule stands for missing."""
+    try:
+        cell = domain.cells(np.array([value]))
+        return cell.null_count() == 0 and bool(np.isnan(column.numbers(cell)[0]))
+    except InputError:  # a value that the column may not have is no code
+        return False
+
+
+def _are_alike(one: Column, other: Column) -> bool:
+    return bool(one.dtype == other.dtype or (one.dtype.is_numeric() and other.dtype.is_numeric()))
+
+
 def _has_bounds(bonds: Bonds) -> bool:
     """Return whether a column that belongs to others has declared bounds, so that it was held."""
-    derivation = bonds.derivation
-    found: list[Computed | Gap] = [*derivation.computed, *derivation.gaps]
-    names = {name for one in found for name in one.columns}
+    names = frozenset().union(*bonds.related)
     specs = (_spec_of(bonds.columns[name]) for name in names)
     return any(spec.lower is not None or spec.upper is not None for spec in specs)
 
 
-def _orders_of(gap: Gap, types: Mapping[str, pl.DataType]) -> list[Rule]:
-    """Return the orders that a gap keeps, as rules."""
-    last = types[gap.other]
-    return [
-        Rule(f"{base} <= {gap.other}", Claim(base, "<=", gap.other))
-        for base in gap.bases
-        if gap.ordered and (types[base] == last or (types[base].is_numeric() and last.is_numeric()))
-    ]
+def _with_cells_of_other_rows(
+    sheet: Sheet, bonds: Bonds, rules: Sequence[Rule], touched: Flags
+) -> Sheet:
+    """Return the release with the rows mended in which something does not hold.
+
+    They get the cells of all columns that belong together from a row of the same release in which
+    everything holds. First those of a sum and what follows it, then those of its rules as well. A
+    row for which there is none stays as it is.
+
+    Parameters
+    ----------
+    sheet : Sheet
+    bonds : Bonds
+    rules : sequence of Rule
+    touched : array of bool
+        Rows in which a rule moved cells: what was computed anew has to be where it can be.
+    """
+    found = bonds.related
+    wider = [*found, *(frozenset(rule.columns) for rule in rules)]
+    for names in (*_joined(found), *_joined(wider)):
+        bad = _failing(sheet, bonds, rules, touched)
+        if not bad.any():
+            break
+        own = _failing(sheet, bonds, rules, touched, names)
+        sheet = _mended(sheet, bonds, rules, names, own, ~bad)
+    return sheet
 
 
-def _latitude_of(bonds: Bonds, orders: tuple[Rule, ...]) -> Latitude:
-    """Return what cells of a release may be, and what belongs together."""
-    return Latitude(
-        steps={name: step_of(column) for name, column in bonds.columns.items()},
-        allowed={name: partial(admitted, column) for name, column in bonds.columns.items()},
-        counted=frozenset(n for n, c in bonds.columns.items() if hasattr(c, "levels")),
-        together=_missing_together(bonds),
-        orders=orders,
-    )
+def _joined(sets: Iterable[Iterable[str]]) -> list[frozenset[str]]:
+    """Return the sets with those joined that have names in common."""
+    joined: list[frozenset[str]] = []
+    for names in sets:
+        whole = frozenset(names)
+        apart = [other for other in joined if whole.isdisjoint(other)]
+        joined = [*apart, whole.union(*(other for other in joined if other not in apart))]
+    return joined
 
 
-def _missing_together(bonds: Bonds) -> tuple[tuple[str, ...], ...]:
-    """Return the groups of columns that are missing in the same rows, with what is computed."""
-    groups = {name: group for name, group in bonds.groups.items() if name in bonds.columns}
-    for relation in bonds.derivation.computed:
-        among = {groups.get(name) for name in relation.sources} - {None}
-        follows = len(among) == 1 and not relation.missing
-        groups[relation.target] = among.pop() if follows else None
-    found: dict[int, list[str]] = {}
-    for name, group in groups.items():
-        if group is not None:
-            found.setdefault(group, []).append(name)
-    return tuple(tuple(names) for names in found.values())
+def _failing(
+    sheet: Sheet,
+    bonds: Bonds,
+    rules: Sequence[Rule],
+    touched: Flags,
+    names: frozenset[str] | None = None,
+) -> Flags:
+    """Return the rows in which a rule, a sum or a bound of it does not hold, of some columns."""
+    found = _breaking(sheet, rules, names)
+    for one in bonds.derivation.computed:
+        if names is not None and one.target not in names:
+            continue
+        here = sheet.columns[one.target]
+        wanted = bonds.rounded(one.target, one.predict(sheet.columns))
+        found |= np.isnan(wanted) & ~np.isnan(here)
+        if not one.missing:
+            found |= np.isnan(here) & ~np.isnan(wanted)
+        found |= differs(here, wanted)
+        column = bonds.columns[one.target]
+        for limits, rows in ((declared_limits(column), True), (usual_limits(column), touched)):
+            found |= ((here < limits[0]) | (here > limits[1])) & rows
+    return found
 
 
-def _with_targets(frame: pl.DataFrame, bonds: Bonds) -> pl.DataFrame:
-    """Return the table with what is computed from other columns computed again."""
-    numbers = related_numbers(frame, bonds)
-    fresh = []
-    for relation in bonds.derivation.computed:
-        name = relation.target
-        column = bonds.columns[name]
-        wanted = within_bounds(column, on_lattice(column, relation.predict(numbers)))
-        exact = ~np.isnan(wanted - numbers[name]) & ~differs(numbers[name], wanted)
-        exact |= np.isnan(numbers[name]) & (np.isnan(wanted) | (relation.missing > 0))
-        numbers[name] = np.where(exact, numbers[name], wanted)
-        if not exact.all():
-            fresh.append(column.cells(numbers[name]).zip_with(pl.Series(~exact), frame[name]))
-    return frame.with_columns(fresh)
+def _breaking(sheet: Sheet, rules: Sequence[Rule], names: frozenset[str] | None) -> Flags:
+    found = np.zeros(sheet.n_rows, dtype=bool)
+    for rule in rules:
+        if names is None or not names.isdisjoint(rule.columns):
+            found |= broken(rule, sheet)
+    return found
 
 
-def _with_codes_again(
-    frame: pl.DataFrame, before: pl.DataFrame, after: pl.DataFrame
-) -> pl.DataFrame:
-    """Return the table with the codes of missing cells; emptied ones get the most usual."""
-    columns: list[pl.Series] = []
-    for cells in after:
-        missing = before[cells.name].is_null()
-        codes = frame[cells.name].filter(missing)
-        if codes.null_count() < codes.len():
-            usual = codes.value_counts(sort=True)[cells.name][0]
-            filled = pl.Series([usual], dtype=cells.dtype).new_from_index(0, cells.len())
-            known = frame[cells.name].zip_with(missing, filled)
-            cells = cells.zip_with(cells.is_not_null(), known)
-        columns.append(cells)
-    return pl.DataFrame(columns)
+def _mended(
+    sheet: Sheet,
+    bonds: Bonds,
+    rules: Sequence[Rule],
+    names: frozenset[str],
+    bad: Flags,
+    good: Flags,
+) -> Sheet:
+    """Return the release with bad rows mended from good ones with the same cells missing."""
+    chosen = [name for name in sheet.columns if name in names]
+    gone = np.isnan(np.column_stack([sheet.columns[name] for name in chosen]))
+    key = np.nan_to_num(sheet.columns[_key(bonds, chosen)])
+    giver = np.arange(sheet.n_rows)
+    for pattern in np.unique(gone[bad], axis=0):
+        alike = np.all(gone == pattern, axis=1)
+        waiting, ready = np.flatnonzero(bad & alike), np.flatnonzero(good & alike)
+        ready = ready[np.argsort(key[ready], kind="stable")]
+        left = np.ones(waiting.size, dtype=bool)
+        for places in _tried(key[waiting], key[ready]):
+            takers, givers = waiting[left], ready[places[left]]
+            fits = ~_breaking(_taken(sheet, chosen, takers, givers), rules, names)
+            giver[takers[fits]] = givers[fits]
+            left[left] = ~fits
+            if not left.any():
+                break
+    taken = {name: sheet.columns[name][giver] for name in chosen}
+    return Sheet(sheet.domains, {**sheet.columns, **taken})
+
+
+def _taken(sheet: Sheet, chosen: Sequence[str], takers: Places, givers: Places) -> Sheet:
+    """Return the rows of takers with the chosen cells of givers."""
+    rows = {name: givers if name in chosen else takers for name in sheet.columns}
+    return Sheet(sheet.domains, {name: sheet.columns[name][at] for name, at in rows.items()})
+
+
+def _key(bonds: Bonds, names: Sequence[str]) -> str:
+    """Return the column by which rows are near: one that is computed, or the first."""
+    targets = [one.target for one in bonds.derivation.computed if one.target in names]
+    others = [gap.other for gap in bonds.derivation.gaps if gap.other in names]
+    return [*targets, *others, *names][0]
+
+
+def _tried(wanted: Vector, ordered: Vector) -> Iterator[Places]:
+    """Yield places among sorted numbers to try for each wanted one: near first, then all over.
+
+    Numbers beyond all others get different places, so that no row is given to everybody.
+    """
+    n_ready = ordered.size
+    if not n_ready:
+        return
+    start = np.searchsorted(ordered, wanted)
+    beyond, before = start >= n_ready, wanted < ordered[0]
+    start[beyond] = n_ready - 1 - np.arange(np.count_nonzero(beyond))
+    start[before] = np.arange(np.count_nonzero(before))
+    for shift in range(_MOST_NEAR):
+        away = (shift + 1) // 2 * (1 if shift % 2 else -1)
+        yield (start + away) % n_ready
+    for shift in np.linspace(0, n_ready, _MOST_NEAR, endpoint=False):
+        yield (start + int(shift)) % n_ready

@@ -15,8 +15,9 @@ from icsa.columns.base import Column
 from icsa.columns.counts import counts_among, moved_counts
 from icsa.columns.identifier import Identifier
 from icsa.constraints import Rule, parse_rule, require_rules
+from icsa.constraints.domains import sheet_of_columns
 from icsa.constraints.extents import extent_of
-from icsa.constraints.keeping import rules_of, with_rules, without_missing_codes
+from icsa.constraints.keeping import keep_rules, rules_of
 from icsa.errors import InputError
 from icsa.inspection import guess_schema
 from icsa.masks.members import ROW_KEEPING
@@ -162,7 +163,8 @@ def prepare_release(
     chosen = resolve_recipe(recipe, declared.recipe)
     with one_linear_algebra_thread():
         prepared = prepare(table, declared, chosen)
-    _require_rules(table, declared, prepared.columns)
+    rules = rules_of(declared.rules, prepared.columns, table.frame.columns)
+    require_rules(rules, sheet_of_columns(prepared.columns, prepared.numbers, rules))
     return prepared, declared, chosen
 
 
@@ -177,14 +179,6 @@ def plan_of(
     """Return the plan for what `prepare_release` gave, which is used up; options of `anonymize`."""
     with one_linear_algebra_thread():
         return make_plan(prepared, schema, recipe, progress=progress, **options)
-
-
-def _require_rules(table: Table, schema: Schema, columns: Mapping[str, Column]) -> None:
-    """Refuse rules that the table itself breaks; a missing code is missing."""
-    rules = rules_of(schema, table.frame, columns)
-    names = {name for rule in rules for name in rule.columns}
-    spoken_of = {name: column for name, column in columns.items() if name in names}
-    require_rules(rules, without_missing_codes(table.frame, spoken_of))
 
 
 def _require_masked(rule: Rule, schema: Schema) -> None:
@@ -214,14 +208,11 @@ def release_of(
     """
     with one_linear_algebra_thread():
         numbers = plan.released_numbers(key, in_place=once, progress=progress)
+    rules = rules_of(schema.rules, plan.columns, schema.columns)
+    numbers, moved = keep_rules(numbers, plan.bonds, rules)
     progress("writing cells", 0.8)
     give_back_memory()
     frame, letters = _cells_of(plan, source, schema, numbers, key)
-    before = frame
-    frame, moved = with_rules(frame, plan.bonds, schema)
-    if frame is not before:
-        numbers = plan.numbers_of(frame)
-        letters = {n: found.set(frame[n].is_not_null(), None) for n, found in letters.items()}
     extents = {name: extent_of(values) for name, values in numbers.items()}
     return Release(
         table=replace(

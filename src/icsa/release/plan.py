@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Unpack
 
 import numpy as np
-import polars as pl
 
 from icsa.anonymization import flip_keeps_rows, masked_copy
 from icsa.columns.base import Column
@@ -22,8 +21,8 @@ from icsa.constraints.coding import (
     derivation_of,
     quantity_of,
 )
-from icsa.constraints.donors import Bonds
-from icsa.constraints.extents import Extent, on_lattice, within_bounds
+from icsa.constraints.extents import Extent
+from icsa.constraints.keeping import Bonds
 from icsa.correlations import varies
 from icsa.errors import InputError, VerbatimColumnWarning
 from icsa.ics import InvariantCoordinates
@@ -120,13 +119,7 @@ class Plan:
         threads = threads_for(masked.size, None)
         coded = {part.column.name: part.column for part in encoding.parts}
         decoded = encoding.decode(masked, threads, in_place=True)
-        return derivation.restore(
-            decoded,
-            coded,
-            lambda name, found: within_bounds(
-                self.columns[name], on_lattice(self.columns[name], found)
-            ),
-        )
+        return derivation.restore(decoded, coded, self.bonds.hold)
 
     @property
     def bonds(self) -> Bonds:
@@ -136,13 +129,7 @@ class Plan:
 
     def relations_in(self, numbers: Mapping[str, Vector]) -> tuple[str, ...]:
         """Return in words how far the relations hold in the numbers of a release."""
-        return self.derivation.describe_in(
-            numbers, lambda name, found: on_lattice(self.columns[name], found)
-        )
-
-    def numbers_of(self, frame: pl.DataFrame) -> dict[str, Vector]:
-        """Return the numbers of a release's masked columns."""
-        return {name: column.numbers(frame[name]) for name, column in self.columns.items()}
+        return self.derivation.describe_in(numbers, self.bonds.rounded)
 
     def masked_scores(self, key: Key, *, in_place: bool = False) -> Matrix:
         """Return the scores after masking, in their own units; in place, the plan is used up."""
