@@ -28,6 +28,7 @@ __all__ = [
 
 _Words = npt.NDArray[np.uint64]
 _Counts = npt.NDArray[np.int64]
+_Place = int | np.int64
 
 # Consistency factors at the normal distribution, of the median deviation and of the mean one.
 _MEDIAN_TO_SD, _MEAN_TO_SD = 1.482602218505602, 1.2533141373155003
@@ -233,7 +234,8 @@ def group_neighbours(
     groups. Set how many people each has, their mean, and half the width of the uniform law with
     their variance.
     """
-    groups, start, people = 0, np.int64(0), before[-1]  # plain 0 would compile callees twice
+    groups, people = 0, before[-1]
+    start: _Place = np.int64(0)  # a plain 0 would have callees compiled twice
     while start < before.size - 1:
         end = _end_of_segment(cells, before, start, k)
         while start < end:
@@ -253,7 +255,7 @@ def group_neighbours(
 
 
 @kernel
-def _end_of_segment(cells: Matrix, before: _Counts, start: int, k: int) -> int:
+def _end_of_segment(cells: Matrix, before: _Counts, start: _Place, k: int) -> int:
     """Return where the first wide gap after a cell is, with k people on either side, or the end."""
     lows, highs, n_cells = cells[0], cells[1], before.size - 1
     for i in range(start, n_cells - 1):
@@ -270,7 +272,9 @@ def _end_of_segment(cells: Matrix, before: _Counts, start: int, k: int) -> int:
 
 
 @kernel
-def _uniform_law(cells: Matrix, before: _Counts, start: int, stop: int) -> tuple[float, float]:
+def _uniform_law(
+    cells: Matrix, before: _Counts, start: _Place, stop: _Place
+) -> tuple[float, float]:
     """Return the mean of some cells, and half the width of a uniform law with their variance."""
     means, squares = cells[2], cells[3]
     # From the first one, so that tied scores give exactly their value and no width.
@@ -285,7 +289,9 @@ def _uniform_law(cells: Matrix, before: _Counts, start: int, stop: int) -> tuple
 
 
 @kernel
-def group_by_levels(ordered: Vector, k: int, trimmed: int, counts: _Counts, centres: Vector) -> int:
+def group_by_levels(
+    ordered: Vector, k: int, trimmed: int, counts: _Counts, centres: Vector
+) -> _Place:
     """Set how many people hold each level and what it is; return how many levels there are.
 
     0 where there are more levels than `counts` has room for. A level held by fewer than k people
@@ -305,7 +311,7 @@ def group_by_levels(ordered: Vector, k: int, trimmed: int, counts: _Counts, cent
 
 
 @kernel
-def _join_rare_levels(k: int, n: int, levels: int, counts: _Counts, centres: Vector) -> int:
+def _join_rare_levels(k: int, n: int, levels: _Place, counts: _Counts, centres: Vector) -> _Place:
     """Merge levels held by fewer than k people into the neighbour on the median's side."""
     while levels > 1:
         rare, below = -1, 0
