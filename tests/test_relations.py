@@ -19,8 +19,7 @@ from icsa.constraints import (
     find_products,
     find_relations,
 )
-from icsa.constraints.coefficients import snap
-from icsa.constraints.fitting import densest
+from icsa.constraints.fitting import densest, snap
 from icsa.matrices import Vector
 from icsa.schema import ColumnSpec
 

@@ -17,6 +17,7 @@ from icsa.constraints.computing import Computed
 from icsa.constraints.derivation import Derivation, find_derivation
 from icsa.constraints.extents import lattice_of_column
 from icsa.constraints.gaps import Gap
+from icsa.constraints.limits import LIMITS
 from icsa.matrices import Matrix, Vector
 from icsa.randomness import Stream
 from icsa.schema import QUANTITY_KINDS, ColumnSpec, Kind
@@ -29,9 +30,6 @@ __all__ = [
     "quantity_of",
     "step_of",
 ]
-
-# From this share of equal cells on, a column is coded in two parts.
-_MANY_ZEROS = 0.4
 
 
 class Quantity(NamedTuple):
@@ -221,7 +219,7 @@ def _finite(numbers: Vector) -> Vector:
 def _gap_column(gap: Gap, other: Column, values: pl.Series, scale: Scale, *, split: bool) -> Column:
     """Return the column that a gap is coded by."""
     present = values.drop_nulls()
-    many_zeros = split and (present == 0.0).sum() >= _MANY_ZEROS * present.len()
+    many_zeros = split and (present == 0.0).sum() >= LIMITS.least_equal * present.len()
     spec = ColumnSpec(
         name=gap.name,
         kind="zero-inflated" if many_zeros else "continuous",

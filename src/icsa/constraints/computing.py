@@ -8,15 +8,13 @@ from typing import Protocol, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from icsa.constraints.limits import LIMITS
 from icsa.matrices import Vector
 
 __all__ = ["Computed", "Hold", "compute", "differs", "in_order", "own_missing", "recompute"]
 
 Hold: TypeAlias = Callable[[str, Vector], Vector]
 _Kept = TypeVar("_Kept")
-
-# Sums of decimal numbers are right to so many of their largest.
-_EXACT = 1e-9
 
 
 class Computed(Protocol):
@@ -109,7 +107,7 @@ def differs(found: Vector, wanted: Vector) -> npt.NDArray[np.bool_]:
     >>> differs(np.array([1.0, 2.0, np.nan]), np.array([1.0 + 1e-12, 3.0, 3.0]))
     array([False,  True, False])
     """
-    off: npt.NDArray[np.bool_] = np.abs(found - wanted) > _EXACT * np.nanmax(
+    off: npt.NDArray[np.bool_] = np.abs(found - wanted) > LIMITS.relative_error * np.nanmax(
         np.abs(found), initial=0.0
     )
     return off

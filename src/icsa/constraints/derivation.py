@@ -10,6 +10,7 @@ import numpy as np
 from icsa.columns.base import Column
 from icsa.constraints.computing import Computed, Hold, compute, differs, own_missing
 from icsa.constraints.gaps import Gap, find_gaps
+from icsa.constraints.limits import LIMITS
 from icsa.constraints.linear import LinearRelation, find_relations
 from icsa.constraints.orders import Order, find_unkept_orders
 from icsa.constraints.products import ProductRelation, find_products
@@ -17,9 +18,6 @@ from icsa.matrices import Vector
 from icsa.schema import DATE_KINDS, QUANTITY_KINDS, Kind
 
 __all__ = ["Derivation", "find_derivation"]
-
-# Rows of a long table that are looked at first.
-_SAMPLE = 20_000
 
 
 @dataclass(frozen=True)
@@ -164,9 +162,11 @@ def find_derivation(
     if len(quantities) < 2:
         return Derivation()
     n_rows = next(iter(quantities.values())).size
-    if n_rows > 2 * _SAMPLE:
+    if n_rows > 2 * LIMITS.sampled_rows:
         # What holds in nearly all rows holds in nearly all of a sample; most tables have nothing.
-        rows = np.sort(np.random.default_rng(n_rows).choice(n_rows, _SAMPLE, replace=False))
+        rows = np.sort(
+            np.random.default_rng(n_rows).choice(n_rows, LIMITS.sampled_rows, replace=False)
+        )
         sample = {name: values[rows] for name, values in quantities.items()}
         found = _found_among(sample, steps, kinds)
         if replace(found, orders=()) == Derivation():

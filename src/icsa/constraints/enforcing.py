@@ -14,17 +14,13 @@ import polars as pl
 from icsa.constraints.checking import COMPARISONS, broken, violations
 from icsa.constraints.domains import Domain, Flags, Sheet, sheet_of_frame
 from icsa.constraints.grammar import Claim, Rule
+from icsa.constraints.limits import LIMITS
 from icsa.errors import InputError
 from icsa.lattice import Lattice
 from icsa.matrices import Vector
 
 __all__ = ["Latitude", "Moves", "enforce_rules", "mend", "require_kept"]
 
-_MOST_PASSES = 12
-# Passes that mend an order by exchanging cells first, then by lowering one; later ones raise the
-# other first.
-_EXCHANGING = 4
-_LOWERING = 8
 _MIRRORED = {">=": "<=", ">": "<"}
 _UPWARD = {"<=": ">=", "<": ">"}
 
@@ -163,7 +159,7 @@ def enforce_rules(
 def mend(rules: Sequence[Rule], sheet: Sheet, latitude: Latitude) -> tuple[Sheet, Moves]:
     """Return numbers moved until the rules hold, or nothing helps, and what moved."""
     current, moves = sheet, Moves(sheet.n_rows)
-    for sweep in range(_MOST_PASSES):
+    for sweep in range(LIMITS.passes):
         calm = True
         for place, rule in enumerate((*rules, *latitude.orders)):
             rows = broken(rule, current)
@@ -239,13 +235,17 @@ def _in_order(
 
 def _ways(claim: Claim, sheet: Sheet, latitude: Latitude, sweep: int) -> tuple[str, ...]:
     """Return the ways to mend an order, the best first."""
-    ways = ("lower", "raise") if sweep < _LOWERING else ("raise", "lower")
+    ways = ("lower", "raise") if sweep < LIMITS.lowering_passes else ("raise", "lower")
     low, high, _ = _low_and_high(claim)
     if low in latitude.counted and high not in latitude.counted:
         ways = (ways[1], ways[0])
     one, other = sheet.domains[low], sheet.domains[high]
     alike = one.dtype == other.dtype or one.is_compared_by_day(other)
-    return ("exchange", *ways) if alike and claim.operator != "=" and sweep < _EXCHANGING else ways
+    return (
+        ("exchange", *ways)
+        if alike and claim.operator != "=" and sweep < LIMITS.exchanging_passes
+        else ways
+    )
 
 
 def _low_and_high(claim: Claim) -> tuple[str, str, str]:

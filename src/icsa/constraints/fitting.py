@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
+import numpy.typing as npt
 
-from icsa.constraints.blocks import Indices
-from icsa.constraints.coefficients import snap
-from icsa.constraints.medians import median
+from icsa.constraints.limits import LIMITS
 from icsa.correlations import varies
 from icsa.matrices import Matrix, Vector
 
-__all__ = ["LEAST_SHARE", "Fit", "densest", "fit_target", "tolerances"]
+__all__ = ["Fit", "densest", "fit_target", "median", "snap", "tolerances"]
 
-# A relation with 1% wrong rows reaches .989, columns without one .004.
-LEAST_SHARE = 0.98
-# Of the rows that no shorter relation explains, a relation must explain this share.
-_LEAST_GAIN = 0.75
 # Just under one half: a constant halfway between two values of a lattice explains neither.
 _HALF = 0.5 * (1 - 1e-6)
-_RELATIVE = 1e-9
-_SINGLE_PRECISION = 2.5e-7
-_LEAST_STEPS_SIMPLE = 4
-_LEAST_STEPS_MESSY = 20
-_ROUNDS = 4
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,7 +61,8 @@ def tolerances(y: Vector, terms: Matrix, coefficients: Vector, step: float | Non
     spread = np.abs(y - middle) + np.abs(terms - middles) @ np.abs(coefficients)
     with np.errstate(over="ignore"):
         single = np.array_equal(y.astype(np.float32), y) and not np.array_equal(np.rint(y), y)
-    found: Vector = (_SINGLE_PRECISION if single else _RELATIVE) * spread + 2e-15 * size
+    relative = LIMITS.single_precision if single else LIMITS.relative_error
+    found: Vector = relative * spread + 2e-15 * size
     return found
 
 
@@ -95,7 +87,7 @@ def densest(values: Vector, width: float) -> tuple[float, float]:
 def fit_target(
     y: Vector,
     terms: Matrix,
-    start: Indices,
+    start: npt.NDArray[np.intp],
     step: float | None,
     *,
     least_gain_rows: float = 5.0,
@@ -134,7 +126,7 @@ def fit_target(
     found = None
     if snapped is not None:
         found = _assess(y, terms, snapped, step, simple=True)
-    if found is None or found.share < LEAST_SHARE:
+    if found is None or found.share < LIMITS.least_share:
         found = _messy(y, terms, coefficients, step)
     if found is None or not _believable(found, y, terms, step, least_gain_rows):
         return None
@@ -142,7 +134,7 @@ def fit_target(
 
 
 def _least_squares(
-    y: Vector, terms: Matrix, rows: Indices, step: float | None
+    y: Vector, terms: Matrix, rows: npt.NDArray[np.intp], step: float | None
 ) -> tuple[Vector, Vector] | None:
     """Return coefficients and how far off they may be; None when y does not follow the terms."""
     middles = np.median(terms, axis=0)
@@ -155,7 +147,7 @@ def _least_squares(
     kept = rows
     coefficients: Vector = np.zeros(terms.shape[1])
     slack: Vector = coefficients
-    for _ in range(_ROUNDS):
+    for _ in range(LIMITS.fit_rounds):
         design = np.column_stack([np.ones(kept.size), centred[kept]])
         solution, _, rank, _ = np.linalg.lstsq(design, response[kept], rcond=1e-12)
         if rank < design.shape[1]:
@@ -203,7 +195,7 @@ def _messy(y: Vector, terms: Matrix, coefficients: Vector, step: float | None) -
     found = _assess(y, terms, coefficients, step, simple=False)
     if found.share == 1.0 or step is None:
         return found if found.share == 1.0 else None
-    if found.share < 0.9:
+    if found.share < LIMITS.least_messy_share:
         return None
     found = _assess(y, terms, _smallest_maximum(y, terms), step, simple=False)
     return found if found.share == 1.0 else None
@@ -235,11 +227,11 @@ def _believable(
     found: Fit, y: Vector, terms: Matrix, step: float | None, least_gain_rows: float
 ) -> bool:
     """Return whether every column is needed, and rounding alone does not explain the fit."""
-    if found.share < LEAST_SHARE:
+    if found.share < LIMITS.least_share:
         return False
     if found.rounded and step is not None:
         low, high = np.quantile(y, [0.02, 0.98])
-        least = _LEAST_STEPS_SIMPLE if found.simple else _LEAST_STEPS_MESSY
+        least = LIMITS.steps_simple if found.simple else LIMITS.steps_messy
         if (high - low) / step < least:
             return False
     width = 2 * median(tolerances(y, terms, found.coefficients, step))
@@ -247,6 +239,83 @@ def _believable(
     for part in (y, *(terms * -found.coefficients).T):
         _, without = densest(rest - part, width)
         gain = found.share - without
-        if gain < _LEAST_GAIN * (1 - without) or math.ceil(gain * y.size) < least_gain_rows:
+        if gain < LIMITS.least_gain * (1 - without) or math.ceil(gain * y.size) < least_gain_rows:
             return False
     return True
+
+
+# Days of a year and a month, hours, minutes, seconds, dozens, centimetres of an inch, kilograms of
+# a pound, Fahrenheit's degrees: what derived columns are multiplied or divided by.
+_UNITS = (
+    15,
+    24,
+    30,
+    30.4375,
+    48,
+    52,
+    60,
+    90,
+    360,
+    365,
+    365.25,
+    1440,
+    3600,
+    86400,
+    2.54,
+    0.45359237,
+)
+_LARGEST_PART = 12
+
+
+@cache
+def simple_numbers() -> Vector:
+    """Return the positive numbers that count as simple, sorted.
+
+    Fractions of whole numbers up to 12, 1, 2 and 5 times powers of ten, and factors between units.
+
+    Examples
+    --------
+    >>> [bool(np.isin(number, simple_numbers())) for number in (1, 0.5, 7, 12, 100, 365.25, 0.3137)]
+    [True, True, True, True, True, True, False]
+    """
+    parts = np.arange(1, _LARGEST_PART + 1)
+    fractions = (parts[:, None] / parts).ravel()
+    tens = np.array([mantissa * 10.0**power for mantissa in (1, 2, 5) for power in range(7)])
+    units = np.array(_UNITS)
+    decimals = np.array([1 / ten for ten in tens])
+    return np.unique(np.concatenate([fractions, tens, decimals, units, 1 / units]))
+
+
+def snap(values: Vector, slack: Vector) -> Vector | None:
+    """Return the simple numbers nearest to `values`, None where one is off by more than its slack.
+
+    Examples
+    --------
+    >>> snap(np.array([1.0000001, -0.4999999]), np.array([1e-6, 1e-6]))
+    array([ 1. , -0.5])
+    >>> snap(np.array([0.3137]), np.array([1e-6])) is None
+    True
+    """
+    known = simple_numbers()
+    sizes = np.abs(values)
+    above = np.clip(np.searchsorted(known, sizes), 1, known.size - 1)
+    nearest = np.where(
+        sizes - known[above - 1] < known[above] - sizes, known[above - 1], known[above]
+    )
+    if np.any(np.abs(nearest - sizes) > slack):
+        return None
+    snapped: Vector = np.sign(values) * nearest
+    return snapped
+
+
+def median(values: Vector) -> float:
+    """Return the median of numbers, none of which is missing; there must be one.
+
+    Examples
+    --------
+    >>> median(np.array([3.0, 1.0, 10.0, 2.0]))
+    2.5
+    """
+    low, high = (values.size - 1) // 2, values.size // 2
+    parted = np.partition(values, (low, high))
+    return float(0.5 * (parted[low] + parted[high]))

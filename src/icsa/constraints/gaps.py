@@ -8,20 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from icsa.constraints.computing import in_order
+from icsa.constraints.limits import LIMITS
 from icsa.constraints.words import in_rows
 from icsa.matrices import Vector
 from icsa.schema import DATE_KINDS, NUMERIC_KINDS, TEMPORAL_KINDS, Kind
 
 __all__ = ["Gap", "find_gaps", "find_orders", "precedes"]
 
-_LEAST_EQUAL = 0.4
-_LEAST_DISTINCT = 15
-_LEAST_ROWS = 10
-# If two unrelated columns were paired at random, this many rows would break the order.
-_LEAST_SURPRISE = 5.0
-_MOST_ROWS = 5_000
-# Which rows are looked at first is no secret; the same table gives the same gaps.
-_SEED = 20_240_229
 # Columns of one family measure the same kind of quantity.
 _FAMILIES: Mapping[Kind, str] = {
     **dict.fromkeys(NUMERIC_KINDS, "number"),
@@ -189,7 +182,7 @@ def _needed(
     return tuple(kept)
 
 
-def precedes(first: Vector, second: Vector, surprise: float = _LEAST_SURPRISE) -> bool:
+def precedes(first: Vector, second: Vector, surprise: float = LIMITS.surprise_kept) -> bool:
     """Return whether first <= second wherever both are there, and chance does not explain it.
 
     If the rows were paired at random, `surprise` of them or more would break the order.
@@ -203,7 +196,7 @@ def precedes(first: Vector, second: Vector, surprise: float = _LEAST_SURPRISE) -
     if np.any(first > second):  # never true of NaN
         return False
     both = np.isfinite(first) & np.isfinite(second)
-    if np.count_nonzero(both) < _LEAST_ROWS:
+    if np.count_nonzero(both) < LIMITS.least_rows:
         return False
     below = np.searchsorted(np.sort(second[both]), first[both], side="left")
     return float(below.sum()) / below.size >= surprise
@@ -215,15 +208,15 @@ def _equal_pairs(numbers: Mapping[str, Vector], kinds: Mapping[str, Kind]) -> It
     if not names:
         return
     n_rows = numbers[names[0]].size
-    rng = np.random.default_rng(_SEED)
-    rows = np.sort(rng.choice(n_rows, min(n_rows, _MOST_ROWS), replace=False))
+    rng = np.random.default_rng(LIMITS.seed)
+    rows = np.sort(rng.choice(n_rows, min(n_rows, LIMITS.block_rows), replace=False))
     names = [name for name in names if _varied(numbers[name][rows])]
     sample = np.array([numbers[name][rows] for name in names])
     for place, first in enumerate(names):
         both = np.isfinite(sample[place]) & np.isfinite(sample[place + 1 :])
         equal = (sample[place] == sample[place + 1 :]) & both
-        # 0.9: the sample may be a little off.
-        often = equal.sum(axis=1) >= 0.9 * _LEAST_EQUAL * np.maximum(both.sum(axis=1), 1)
+        least = LIMITS.sampled_equal * LIMITS.least_equal
+        often = equal.sum(axis=1) >= least * np.maximum(both.sum(axis=1), 1)
         for later in np.flatnonzero(often):
             second = names[place + 1 + later]
             gap = _oriented(numbers, first, second)
@@ -232,7 +225,7 @@ def _equal_pairs(numbers: Mapping[str, Vector], kinds: Mapping[str, Kind]) -> It
 
 
 def _varied(column: Vector) -> bool:
-    return np.unique(column[np.isfinite(column)]).size >= _LEAST_DISTINCT
+    return np.unique(column[np.isfinite(column)]).size >= LIMITS.least_distinct
 
 
 def _equal_share(first: Vector, second: Vector) -> float:
@@ -242,15 +235,15 @@ def _equal_share(first: Vector, second: Vector) -> float:
     """
     both = np.isfinite(first) & np.isfinite(second)
     first, second = first[both], second[both]
-    if first.size < _LEAST_ROWS:
+    if first.size < LIMITS.least_rows:
         return 0.0
     values, counts = np.unique(first, return_counts=True)
     usual = values[counts.argmax()]
     telling = ~((first == usual) & (second == usual))
-    if counts.max() < 0.1 * first.size:
+    if counts.max() < LIMITS.usual * first.size:
         telling[:] = True
     equal = first == second
-    if np.count_nonzero(telling) < _LEAST_ROWS:
+    if np.count_nonzero(telling) < LIMITS.least_rows:
         return 0.0
     return float(min(equal[telling].mean(), equal.mean()))
 
@@ -258,7 +251,7 @@ def _equal_share(first: Vector, second: Vector) -> float:
 def _oriented(numbers: Mapping[str, Vector], first: str, second: str) -> Gap | None:
     """Return the gap of a pair that is equal in enough of all rows."""
     x, y = numbers[first], numbers[second]
-    if _equal_share(x, y) < _LEAST_EQUAL:
+    if _equal_share(x, y) < LIMITS.least_equal:
         return None
     both = np.isfinite(x) & np.isfinite(y)
     if not np.any(x[both] > y[both]):

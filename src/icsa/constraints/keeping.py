@@ -18,6 +18,7 @@ from icsa.constraints.domains import Domain, Flags, Sheet, sheet_of_columns
 from icsa.constraints.enforcing import Latitude, mend, require_kept
 from icsa.constraints.extents import declared_limits, on_lattice, usual_limits, within_bounds
 from icsa.constraints.grammar import Claim, Rule, parse_rule
+from icsa.constraints.limits import LIMITS
 from icsa.errors import InputError
 from icsa.matrices import Vector
 from icsa.schema import ColumnSpec
@@ -25,9 +26,6 @@ from icsa.schema import ColumnSpec
 __all__ = ["Bonds", "keep_rules", "rules_of"]
 
 Places: TypeAlias = npt.NDArray[np.intp]
-
-# Other rows that are tried for one: the nearest, and as many from all over the table.
-_MOST_NEAR = 24
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -297,8 +295,8 @@ def _tried(wanted: Vector, ordered: Vector) -> Iterator[Places]:
     beyond, before = start >= n_ready, wanted < ordered[0]
     start[beyond] = n_ready - 1 - np.arange(np.count_nonzero(beyond))
     start[before] = np.arange(np.count_nonzero(before))
-    for shift in range(_MOST_NEAR):
+    for shift in range(LIMITS.donors):
         away = (shift + 1) // 2 * (1 if shift % 2 else -1)
         yield (start + away) % n_ready
-    for shift in np.linspace(0, n_ready, _MOST_NEAR, endpoint=False):
+    for shift in np.linspace(0, n_ready, LIMITS.donors, endpoint=False):
         yield (start + int(shift)) % n_ready

@@ -8,25 +8,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from icsa.constraints.blocks import Block, blocks
 from icsa.constraints.computing import in_order
-from icsa.constraints.fitting import LEAST_SHARE, Fit, fit_target, tolerances
-from icsa.constraints.search import Suspicion, suspected_long, suspected_pairs, suspected_triples
+from icsa.constraints.fitting import Fit, fit_target, tolerances
+from icsa.constraints.limits import LIMITS
+from icsa.constraints.search import (
+    Block,
+    Suspicion,
+    blocks,
+    suspected_long,
+    suspected_pairs,
+    suspected_triples,
+)
 from icsa.constraints.words import in_rows, sum_of
 from icsa.correlations import varies
 from icsa.matrices import Matrix, Vector
 from icsa.schema import DATE_KINDS, Kind
 
 __all__ = ["LinearRelation", "find_relations"]
-
-_SIZES = (1e-150, 1e150)
-_MOST_TERMS_MESSY = 6
-_MOST_TERMS = 40
-_MOST_OPERATIONS = 5e8
-_MOST_BLOCKS = 40
-_MOST_ROUNDS = 40
-# Which rows are looked at first is no secret; the same table gives the same relations.
-_SEED = 20_240_229
 
 
 @dataclass(frozen=True)
@@ -141,7 +139,7 @@ def find_relations(
     )
     found: list[LinearRelation] = []
     for search in (_pairs, _triples, _longer):
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(LIMITS.most_rounds):
             rest = table.without({relation.target for relation in found})
             options = list(search(rest))
             if not options:
@@ -179,13 +177,12 @@ def _usable(column: Vector) -> bool:
     if not varies(present):
         return False
     spread = float(present.max()) / 2 - float(present.min()) / 2
-    smallest, largest = _SIZES
-    return smallest < spread and float(np.abs(present).max()) < largest
+    return LIMITS.smallest < spread and float(np.abs(present).max()) < LIMITS.largest
 
 
 def _pairs(table: _Table) -> Iterator[tuple[LinearRelation, ...]]:
     linked: set[int] = set()
-    rng = np.random.default_rng(_SEED)
+    rng = np.random.default_rng(LIMITS.seed)
     for block in blocks(table.columns, rng):
         for suspicion in suspected_pairs(block, table.steps, rng):
             if linked.isdisjoint(suspicion.columns):
@@ -198,7 +195,7 @@ def _pairs(table: _Table) -> Iterator[tuple[LinearRelation, ...]]:
 
 
 def _triples(table: _Table) -> Iterator[tuple[LinearRelation, ...]]:
-    rng = np.random.default_rng(_SEED)
+    rng = np.random.default_rng(LIMITS.seed)
     known: set[tuple[int, ...]] = set()
     for block in blocks(table.columns, rng):
         for suspicion in suspected_triples(block, table.steps, rng):
@@ -208,12 +205,15 @@ def _triples(table: _Table) -> Iterator[tuple[LinearRelation, ...]]:
 
 
 def _longer(table: _Table) -> Iterator[tuple[LinearRelation, ...]]:
-    rng = np.random.default_rng(_SEED)
+    rng = np.random.default_rng(LIMITS.seed)
     known: set[tuple[int, ...]] = set()
     for block in _affordable(blocks(table.columns, rng)):
         for together in suspected_long(block, rng):
             for suspicion in together:
-                short = len(suspicion.columns) <= _MOST_TERMS + 1 and suspicion.columns not in known
+                short = (
+                    len(suspicion.columns) <= LIMITS.most_terms + 1
+                    and suspicion.columns not in known
+                )
                 if short and (found := _options(table, block, suspicion)):
                     known.add(suspicion.columns)
                     yield found
@@ -226,7 +226,9 @@ def _affordable(found: Iterable[Block]) -> Iterator[Block]:
     """Yield blocks until their null spaces have cost enough; those of several columns always."""
     spent = 0.0
     for place, block in enumerate(found):
-        if block.pivots.size == 1 and (spent > _MOST_OPERATIONS or place >= _MOST_BLOCKS):
+        if block.pivots.size == 1 and (
+            spent > LIMITS.most_operations or place >= LIMITS.most_blocks
+        ):
             return
         spent += float(block.columns.size) ** 2 * (block.columns.size + block.complete.size)
         yield block
@@ -247,7 +249,7 @@ def _options(table: _Table, block: Block, suspicion: Suspicion) -> tuple[LinearR
         terms = np.delete(values, place, axis=1)
         step = table.step(target)
         fit = fit_target(values[:, place], terms, start, step, least_gain_rows=least_gain_rows)
-        if fit is None or (n_terms > _MOST_TERMS_MESSY and not fit.simple):
+        if fit is None or (n_terms > LIMITS.most_terms_messy and not fit.simple):
             continue
         others = [column for column in suspicion.columns if column != target]
         relation = _confirmed(table, target, others, fit)
@@ -256,7 +258,7 @@ def _options(table: _Table, block: Block, suspicion: Suspicion) -> tuple[LinearR
     if not found:
         return ()
     best = max(relation.share for _, relation in found)
-    near = [pair for pair in found if pair[1].share >= best - 0.005]
+    near = [pair for pair in found if pair[1].share >= best - LIMITS.near_share]
     return tuple(relation for _, relation in sorted(near, key=lambda pair: pair[0]))
 
 
@@ -272,7 +274,7 @@ def _confirmed(
     residuals = y - terms @ fit.coefficients - fit.constant
     tolerance = tolerances(y, terms, fit.coefficients, table.step(target))
     share = float(np.mean(np.abs(residuals) <= tolerance))
-    if share < (LEAST_SHARE if fit.simple else 1.0):
+    if share < (LIMITS.least_share if fit.simple else 1.0):
         return None
     names = (table.names[place] for place in others)
     return LinearRelation(

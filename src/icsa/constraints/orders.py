@@ -8,20 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from icsa.constraints.gaps import Gap, precedes
+from icsa.constraints.limits import LIMITS
 from icsa.constraints.linear import LinearRelation
 from icsa.matrices import Vector
 from icsa.schema import DATE_KINDS, NUMERIC_KINDS, Kind
 
 __all__ = ["Order", "find_unkept_orders"]
 
-# If two unrelated columns were paired at random, this many rows would break the order.
-_LEAST_SURPRISE = 10.0
-_MOST_ROWS = 2_000
 _SECONDS_A_DAY = 86_400.0
-# Sums of factors that are smaller than so much of the larger are what the processor leaves of 0.
-_EXACT = 1e-9
-# Which rows are looked at first is no secret; the same table gives the same orders.
-_SEED = 20_240_229
 
 
 @dataclass(frozen=True)
@@ -111,7 +105,9 @@ class _Form:
         """Return the sum of this and a multiple of another."""
         names = {**self.factors, **other.factors}
         both = ((n, self.factors.get(n, 0.0), times * other.factors.get(n, 0.0)) for n in names)
-        sums = {n: x + y for n, x, y in both if abs(x + y) > _EXACT * max(abs(x), abs(y))}
+        sums = {
+            n: x + y for n, x, y in both if abs(x + y) > LIMITS.relative_error * max(abs(x), abs(y))
+        }
         return _Form(sums, self.constant + times * other.constant)
 
     def is_below(self, other: _Form, signed: Set[str]) -> bool:
@@ -122,7 +118,7 @@ class _Form:
         if len(self.factors) == 1 and self.factors.keys() == other.factors.keys():
             return True
         more = other.plus(self, -1.0)
-        size = _EXACT * max(abs(self.constant), abs(other.constant))
+        size = LIMITS.relative_error * max(abs(self.constant), abs(other.constant))
         grows = all(x > 0.0 and name not in signed for name, x in more.factors.items())
         return grows and more.constant >= -size
 
@@ -147,15 +143,15 @@ def _ordered_pairs(columns: Mapping[str, Vector]) -> Iterator[tuple[str, str]]:
     if len(names) < 2:
         return
     n_rows = columns[names[0]].size
-    rng = np.random.default_rng(_SEED)
-    rows = np.sort(rng.choice(n_rows, min(n_rows, _MOST_ROWS), replace=False))
+    rng = np.random.default_rng(LIMITS.seed)
+    rows = np.sort(rng.choice(n_rows, min(n_rows, LIMITS.order_rows), replace=False))
     sample = np.array([columns[name][rows] for name in names])
     for place, first in enumerate(names):
         with np.errstate(invalid="ignore"):
             broken = (sample[place] > sample).any(axis=1)
         for other in np.flatnonzero(~broken):
             second = names[other]
-            if other != place and precedes(columns[first], columns[second], _LEAST_SURPRISE):
+            if other != place and precedes(columns[first], columns[second], LIMITS.surprise_told):
                 yield first, second
 
 

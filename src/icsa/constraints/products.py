@@ -8,21 +8,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from icsa.constraints.blocks import Block, blocks
-from icsa.constraints.fitting import LEAST_SHARE, densest, tolerances
-from icsa.constraints.search import Suspicion, suspected_pairs, suspected_triples
+from icsa.constraints.fitting import densest, tolerances
+from icsa.constraints.limits import LIMITS
+from icsa.constraints.search import (
+    Block,
+    Suspicion,
+    blocks,
+    suspected_pairs,
+    suspected_triples,
+)
 from icsa.constraints.words import in_rows
 from icsa.matrices import Matrix, Vector
 
 __all__ = ["ProductRelation", "find_products"]
 
 _EXPONENTS = np.array([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0])
-_EXPONENT_SLACK = 0.1
-# A product with other exponents, or without one factor, must hold in far fewer rows.
-_MOST_WITHOUT = 0.5
-_LEAST_DISTINCT = 15
-_LEAST_ROWS = 20
-_SEED = 20_240_229
 
 
 @dataclass(frozen=True)
@@ -114,13 +114,16 @@ def find_products(
 
 def _positive(column: Vector) -> bool:
     present = column[np.isfinite(column)]
-    if present.size < _LEAST_ROWS or np.unique(present[:5_000]).size < _LEAST_DISTINCT:
+    if (
+        present.size < LIMITS.least_product_rows
+        or np.unique(present[:5_000]).size < LIMITS.least_distinct
+    ):
         return False
-    return bool(present.min() > 1e-150 and present.max() < 1e150)
+    return bool(present.min() > LIMITS.smallest and present.max() < LIMITS.largest)
 
 
 def _suspicions(logs: list[Vector], relative: Vector) -> Iterator[tuple[Block, Suspicion]]:
-    rng = np.random.default_rng(_SEED)
+    rng = np.random.default_rng(LIMITS.seed)
     for search in (suspected_pairs, suspected_triples):
         for block in blocks(logs, rng):
             for suspicion in search(block, relative, rng):
@@ -145,7 +148,7 @@ def _best_target(
         factors = np.column_stack([columns[place] for place in others])
         complete = ~np.isnan(y) & ~np.isnan(factors).any(axis=1)
         share, constant = _holds(y[complete], factors[complete], exponents, steps[target])
-        if share >= LEAST_SHARE:
+        if share >= LIMITS.least_share:
             powers = zip((names[place] for place in others), map(float, exponents), strict=True)
             relation = ProductRelation(names[target], tuple(powers), constant, share)
             found.append((bool(np.any(np.abs(exponents) == 0.5)), -target, relation))
@@ -158,7 +161,7 @@ def _exponents(logs: Matrix, target: int, others: list[int], suspicion: Suspicio
     design = np.column_stack([np.ones(rows.size), logs[rows][:, others]])
     fitted = np.linalg.lstsq(design, logs[rows, target], rcond=None)[0][1:]
     nearest: Vector = _EXPONENTS[np.abs(fitted[:, None] - _EXPONENTS).argmin(axis=1)]
-    if np.any(np.abs(fitted - nearest) > _EXPONENT_SLACK) or np.array_equal(nearest, [1.0]):
+    if np.any(np.abs(fitted - nearest) > LIMITS.exponent_slack) or np.array_equal(nearest, [1.0]):
         return None
     return nearest
 
@@ -167,12 +170,12 @@ def _holds(
     y: Vector, factors: Matrix, exponents: Vector, step: float | None
 ) -> tuple[float, float]:
     """Return the share of rows in which the product holds (0 if a shorter does), its constant."""
-    if y.size < _LEAST_ROWS:
+    if y.size < LIMITS.least_product_rows:
         return 0.0, 1.0
     powers = factors**exponents
     share, constant = _agreement(y, powers.prod(axis=1), step)
     shorter = [powers.prod(axis=1) / powers[:, place] for place in range(powers.shape[1])]
-    if any(_agreement(y, product, step)[0] > _MOST_WITHOUT for product in shorter):
+    if any(_agreement(y, product, step)[0] > LIMITS.shorter_product for product in shorter):
         return 0.0, 1.0
     return share, constant
 

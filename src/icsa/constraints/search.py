@@ -1,36 +1,114 @@
-"""Sets of columns that may satisfy a linear relation: all pairs, all triples, and null vectors."""
+"""Sets of columns that may satisfy a linear relation, and the rows to look for them in.
+
+All pairs, all triples, and null vectors; each in rows in which its columns are present together.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from icsa.constraints.blocks import Block, Indices, row_sets
-from icsa.constraints.medians import median
+from icsa.constraints.fitting import median
+from icsa.constraints.limits import LIMITS
 from icsa.correlations import varies
 from icsa.matrices import Matrix, Vector
 
-__all__ = ["Suspicion", "suspected_long", "suspected_pairs", "suspected_triples"]
+__all__ = ["Block", "Suspicion", "blocks", "suspected_long", "suspected_pairs", "suspected_triples"]
 
-# What is left of a column, relative to its spread, when rounding explains it.
-_ROUNDING = 0.45
-_LEAST_RESIDUAL = 1e-4
-_MOST_RESIDUAL = 0.15
-_LEAST_VARIED_ROWS = 5
-_MOST_SUSPICIONS = 1_000
-_CHECKED_ROWS = 500
-_BORNE_OUT = 0.95
-# Singular value / sqrt(n) of standardised columns: rounded .004, 1% wrong rows .028, none .39.
-_SMALL_SINGULAR = 0.2
-# Cross-products are exact to 1e-16, their roots to 1e-8 times the largest.
-_ZERO = 1e-6
-_CONCENTRATIONS = 6
-_SHRINKING = 0.9
-_KEPT = 0.95
-_OUTLYING = 10.0
+Indices: TypeAlias = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Block:
+    """Some rows of a table, with those columns that are present together in many of them.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_rows, n_columns)
+        At most 5,000 rows of all columns, NaN where missing.
+    columns : ndarray of int
+        Columns of `values` that have enough rows together.
+    pivots : ndarray of int
+        Those among them with the missing values that make up the block: every relation that is
+        looked for here has one of them.
+    complete : ndarray of int
+        Rows in which all of `columns` are present.
+    """
+
+    values: Matrix
+    columns: Indices
+    pivots: Indices
+    complete: Indices
+
+
+def blocks(columns: Sequence[Vector], rng: np.random.Generator) -> Iterator[Block]:
+    """Yield one block for each set of rows in which a column is missing, of most columns first.
+
+    A derived column is missing wherever one of its parts is, so in the rows where it is present the
+    parts are present too.
+
+    Examples
+    --------
+    >>> a, b = np.arange(100.0), np.where(np.arange(100) < 10, np.nan, 1.0)
+    >>> found = list(blocks([a, b, a], np.random.default_rng(1)))
+    >>> [(block.pivots.tolist(), block.complete.size) for block in found]
+    [([0, 2], 90), ([1], 90)]
+    """
+    patterns: dict[bytes, list[int]] = {}
+    for position, column in enumerate(columns):
+        patterns.setdefault(np.packbits(np.isnan(column)).tobytes(), []).append(position)
+    most = LIMITS.block_rows if len(patterns) <= LIMITS.many_blocks else LIMITS.block_rows_of_many
+    for pivots in sorted(patterns.values(), key=len, reverse=True):
+        rows = np.flatnonzero(~np.isnan(columns[pivots[0]]))
+        if rows.size > most:
+            rows = np.sort(rng.choice(rows, most, replace=False))
+        values = np.column_stack([column[rows] for column in columns])
+        yield _block(values, pivots)
+
+
+def _block(values: Matrix, pivots: list[int]) -> Block:
+    """Return the block with as many columns as leave enough rows without missing values."""
+    missing = np.isnan(values)
+    counts = missing.sum(axis=0)
+    counts[pivots] = -1
+    together = ~missing[:, pivots[0]]
+    least = min(LIMITS.block_least_rows, max(1, int(LIMITS.block_least_share * values.shape[0])))
+    kept, failures = [], 0
+    for position in np.argsort(counts, kind="stable"):
+        if counts[position] <= 0:
+            kept.append(position)
+            continue
+        narrower = together & ~missing[:, position]
+        if np.count_nonzero(narrower) >= least:
+            kept.append(position)
+            together = narrower
+        else:
+            failures += 1
+        if failures > LIMITS.block_failures:
+            break
+    return Block(
+        values,
+        np.sort(np.array(kept, dtype=np.intp)),
+        np.array(pivots, dtype=np.intp),
+        np.flatnonzero(together),
+    )
+
+
+def _row_sets(block: Block, rng: np.random.Generator) -> Iterator[Indices]:
+    """Yield sets of complete rows: enough of them for small residuals, then small ones.
+
+    Relations with wrong rows show in small sets.
+    """
+    n_rows, n_columns = block.complete.size, block.columns.size
+    small = [LIMITS.small_set_rows] * 5 + [80] * (6 if n_columns <= 60 else 0)
+    sizes = [min(n_rows, LIMITS.set_rows), *small]
+    for place, size in enumerate(sizes):
+        if place == 0 or size < n_rows:
+            yield np.sort(rng.choice(block.complete, min(size, n_rows), replace=False))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,7 +148,7 @@ def suspected_pairs(block: Block, steps: Vector, rng: np.random.Generator) -> It
         Chooses the rows.
     """
     seen: set[tuple[int, ...]] = set()
-    for rows in row_sets(block, rng):
+    for rows in _row_sets(block, rng):
         space = _directions(block, rows, steps)
         left = 1.0 - space.products**2
         np.fill_diagonal(left, np.inf)
@@ -86,7 +164,7 @@ def suspected_triples(block: Block, steps: Vector, rng: np.random.Generator) -> 
     triple. Every triple with a pivot is looked at once for each set of rows.
     """
     seen: set[tuple[int, ...]] = set()
-    for rows in row_sets(block, rng):
+    for rows in _row_sets(block, rng):
         space = _directions(block, rows, steps)
         pivots = np.isin(space.columns, block.pivots)
         places = np.arange(space.columns.size)
@@ -117,13 +195,13 @@ def _beside(
 def _directions(block: Block, rows: Indices, steps: Vector) -> _Directions:
     values = block.values[np.ix_(rows, block.columns)]
     half = rows.size // 2
-    varied = (values != np.partition(values, half, axis=0)[half]).sum(axis=0) >= _LEAST_VARIED_ROWS
-    varied &= varies(values)
+    unusual = (values != np.partition(values, half, axis=0)[half]).sum(axis=0)
+    varied = (unusual >= LIMITS.least_varied_rows) & varies(values)
     columns = block.columns[varied]
     centred = values[:, varied] - values[:, varied].mean(axis=0)
     lengths = np.sqrt(np.einsum("ij,ij->j", centred, centred))
-    rounding = _ROUNDING * steps[columns] * np.sqrt(rows.size) / lengths
-    allowed = np.clip(rounding, _LEAST_RESIDUAL, _MOST_RESIDUAL) ** 2
+    rounding = LIMITS.rounding_left * steps[columns] * np.sqrt(rows.size) / lengths
+    allowed = np.clip(rounding, LIMITS.least_residual, LIMITS.most_residual) ** 2
     units = centred / lengths
     return _Directions(columns, units.T @ units, allowed)
 
@@ -133,7 +211,7 @@ def _small(left: Matrix, space: _Directions, pivot: list[int]) -> tuple[Vector, 
     target, other = np.nonzero(left <= space.allowed[:, None])
     # Rounded, as exact ones differ by what the processor leaves, and their order must not.
     excess = (left[target, other] / space.allowed[target]).round(6)
-    best = np.argsort(excess, kind="stable")[:_MOST_SUSPICIONS]
+    best = np.argsort(excess, kind="stable")[: LIMITS.most_suspicions]
     columns = np.column_stack(
         [space.columns[target[best]], space.columns[other[best]]]
         + [np.full(best.size, name) for name in pivot]
@@ -151,8 +229,8 @@ def _confirmed(
     """Yield the closest of what was found that other rows bear out, each set of columns once."""
     if not found:
         return
-    order = np.argsort(np.concatenate([excess for excess, _ in found]), kind="stable")
-    for columns in np.concatenate([columns for _, columns in found])[order[:_MOST_SUSPICIONS]]:
+    excess, suspected = map(np.concatenate, zip(*found, strict=True))
+    for columns in suspected[np.argsort(excess, kind="stable")[: LIMITS.most_suspicions]]:
         names = tuple(sorted(int(column) for column in columns))
         if names not in seen:
             seen.add(names)
@@ -167,12 +245,13 @@ def _holds_elsewhere(block: Block, steps: Vector, rows: Indices, columns: Indice
     few = few - centre
     scales = np.abs(few).max(axis=0)
     solution = np.linalg.lstsq(few[:, 1:] / scales[1:], few[:, 0], rcond=1e-10)[0]
-    check = block.complete[:: max(1, block.complete.size // _CHECKED_ROWS)]
+    check = block.complete[:: max(1, block.complete.size // LIMITS.checked_rows)]
     many = block.values[np.ix_(check, columns)] - centre
     rest = np.abs(many[:, 0] - (many[:, 1:] / scales[1:]) @ solution)
     spread = float(few[:, 0].std())
-    allowed = np.clip(_ROUNDING * steps[columns[0]], _LEAST_RESIDUAL * spread, 0.15 * spread)
-    return bool(np.count_nonzero(rest <= 3 * allowed) >= _BORNE_OUT * rest.size)
+    rounding = LIMITS.rounding_left * steps[columns[0]]
+    allowed = np.clip(rounding, LIMITS.least_residual * spread, LIMITS.most_residual * spread)
+    return bool(np.count_nonzero(rest <= 3 * allowed) >= LIMITS.borne_out * rest.size)
 
 
 def suspected_long(block: Block, rng: np.random.Generator) -> Iterator[list[Suspicion]]:
@@ -190,7 +269,8 @@ def suspected_long(block: Block, rng: np.random.Generator) -> Iterator[list[Susp
     if columns.size < 2 or block.complete.size < 1.2 * columns.size + 10:
         return
     # With fewer rows chance makes nearly singular directions, but no singular ones.
-    limit = _SMALL_SINGULAR if block.complete.size >= 3 * columns.size + 10 else _ZERO
+    many = block.complete.size >= 3 * columns.size + 10
+    limit = LIMITS.small_singular if many else LIMITS.zero_singular
     z = (values[:, varied] - middles[varied]) / scales[varied]
     seen: set[tuple[int, ...]] = set()
     widest = 0
@@ -201,7 +281,7 @@ def suspected_long(block: Block, rng: np.random.Generator) -> Iterator[list[Susp
             directions, kept, size = _concentrated(z, start, spectrum, place)
             if size > limit:
                 break
-            cutoff = 1e-6 if size < _ZERO else 0.03
+            cutoff = 1e-6 if size < LIMITS.zero_singular else 0.03
             # The same space again would give the same vectors.
             if 1 < directions.shape[1] <= widest:
                 continue
@@ -221,7 +301,7 @@ def _starts(z: Matrix, rng: np.random.Generator) -> Iterator[Indices]:
     everything = np.arange(n_rows)
     yield everything
     spread = 1.4826 * np.median(np.abs(z), axis=0)
-    near = np.all(np.abs(z) <= _OUTLYING * np.where(spread > 0, spread, np.inf), axis=1)
+    near = np.all(np.abs(z) <= LIMITS.outlying * np.where(spread > 0, spread, np.inf), axis=1)
     if 0.8 * n_rows <= near.sum() < n_rows:
         yield np.flatnonzero(near)
     size = int(2.5 * n_columns) + 10
@@ -238,23 +318,23 @@ def _concentrated(
     """
     values, vectors = spectrum
     # More than one direction of length zero: a space, of which no single vector is meant.
-    exact = int(np.count_nonzero(values < _ZERO))
+    exact = int(np.count_nonzero(values < LIMITS.zero_singular))
     if exact > place:
         return vectors[:, :exact], start, float(values[0])
     vector, kept, size = vectors[:, place], start, float(values[place])
-    if size > 2 * _SMALL_SINGULAR:
+    if size > 2 * LIMITS.small_singular:
         return vector[:, None], kept, size
-    for _ in range(_CONCENTRATIONS):
+    for _ in range(LIMITS.concentrations):
         residuals = z @ vector
         distances = np.abs(residuals - median(residuals[kept]))
-        last = int(_KEPT * (len(z) - 1))
+        last = int(LIMITS.concentrated_share * (len(z) - 1))
         kept = np.flatnonzero(distances <= np.partition(distances, last)[last])
         values, vectors = _spectrum(z[kept])
         # A true relation comes out at once; what only shrinks a little is none.
-        if float(values[0]) > _SHRINKING * size:
+        if float(values[0]) > LIMITS.shrinking * size:
             break
         vector, size = vectors[:, 0], float(values[0])
-    exact = max(1, int(np.count_nonzero(values < _ZERO)))
+    exact = max(1, int(np.count_nonzero(values < LIMITS.zero_singular)))
     return vectors[:, :exact], kept, size
 
 
@@ -263,7 +343,7 @@ def _spectrum(z: Matrix) -> tuple[Vector, Matrix]:
     centred = z - z.mean(axis=0)
     products = centred.T @ centred / len(z)
     # Columns that are constant in these rows would be relations of their own.
-    constant = np.flatnonzero(np.diag(products) < _ZERO**2)
+    constant = np.flatnonzero(np.diag(products) < LIMITS.zero_singular**2)
     products[constant, constant] = 1.0
     values, vectors = np.linalg.eigh(products)
     return np.sqrt(np.maximum(values, 0.0)), vectors
