@@ -18,8 +18,13 @@ from icsa import (
     masked_copy,
 )
 from icsa.errors import DigitsWarning, InputError, RoundedRelationWarning
-from icsa.lattice import Lattice, lattice_of, spread_positions
-from icsa.matrix_lattices import lattice_of_cells, lattices_of_columns
+from icsa.lattice import (
+    Lattice,
+    lattice_of,
+    lattice_of_cells,
+    lattices_of_columns,
+    spread_positions,
+)
 from icsa.rounding import rounding_of
 
 STEPS = ("5", "1", "1/2", "1/4", "1/10", "1/100")

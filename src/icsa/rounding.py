@@ -14,9 +14,8 @@ from fractions import Fraction
 import numpy as np
 
 from icsa.errors import DigitsWarning, InputError, RoundedRelationWarning
-from icsa.lattice import Lattice, spread_positions
+from icsa.lattice import Lattice, lattices_of_columns, spread_positions
 from icsa.matrices import Matrix, Vector, column_names, row_blocks
-from icsa.matrix_lattices import lattices_of_columns
 from icsa.subspaces import Subspace, spanned_subspace
 from icsa.threads import in_threads
 

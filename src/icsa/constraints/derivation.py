@@ -10,10 +10,11 @@ import numpy as np
 from icsa.columns.base import Column
 from icsa.constraints.computing import Computed, Hold, compute, differs, own_missing
 from icsa.constraints.gaps import Gap, find_gaps
-from icsa.constraints.limits import LIMITS
 from icsa.constraints.linear import LinearRelation, find_relations
 from icsa.constraints.orders import Order, find_unkept_orders
 from icsa.constraints.products import ProductRelation, find_products
+from icsa.constraints.thresholds import LIMITS
+from icsa.constraints.words import never_below
 from icsa.matrices import Vector
 from icsa.schema import DATE_KINDS, QUANTITY_KINDS, Kind
 
@@ -126,7 +127,7 @@ class Derivation:
         for following in self.gaps:
             rest = following.forward(numbers)
             if following.ordered and not np.any(rest < 0.0):
-                words.append(f"{following.other} is never below {' and '.join(following.bases)}")
+                words.append(never_below(following.other, following.bases))
         return tuple(words)
 
 

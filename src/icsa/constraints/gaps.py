@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from icsa.constraints.computing import in_order
-from icsa.constraints.limits import LIMITS
-from icsa.constraints.words import in_rows
+from icsa.constraints.thresholds import LIMITS
+from icsa.constraints.words import in_rows, listed, never_below
 from icsa.matrices import Vector
 from icsa.schema import DATE_KINDS, NUMERIC_KINDS, TEMPORAL_KINDS, Kind
 
@@ -67,7 +67,7 @@ class Gap:
     @property
     def name(self) -> str:
         """What the gap is coded as: in place of `other`, or beside it."""
-        return self.other if self.covered == 1.0 else f"{self.other} after {_joined(self.bases)}"
+        return self.other if self.covered == 1.0 else f"{self.other} after {listed(self.bases)}"
 
     def start(self, numbers: Mapping[str, Vector]) -> Vector:
         """Return where the gap starts: the latest base, NaN where none is present."""
@@ -87,11 +87,10 @@ class Gap:
 
     def describe(self) -> str:
         """Return the gap in words, without any cell."""
-        bases = _joined(self.bases)
         equal = f"equal {in_rows(self.share)}"
         if self.ordered:
-            return f"{self.other} is never below {bases}; {equal}"
-        return f"{self.other} and {bases} are {equal}"
+            return f"{never_below(self.other, self.bases)}; {equal}"
+        return f"{listed((self.other, *self.bases))} are {equal}"
 
 
 def find_gaps(numbers: Mapping[str, Vector], kinds: Mapping[str, Kind]) -> tuple[Gap, ...]:
@@ -273,10 +272,6 @@ def _gap(
     share = float(np.mean(gap[known] == 0.0)) if known.any() else 0.0
     covered = float(known.sum() / present.sum()) if present.any() else 1.0
     return Gap(bases, other, share, ordered, covered)
-
-
-def _joined(names: Sequence[str]) -> str:
-    return " and ".join(names)
 
 
 def _follows(found: Mapping[str, Gap], start: str, goal: str) -> bool:

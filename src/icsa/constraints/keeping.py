@@ -18,7 +18,7 @@ from icsa.constraints.domains import Domain, Flags, Sheet, sheet_of_columns
 from icsa.constraints.enforcing import Latitude, mend, require_kept
 from icsa.constraints.extents import declared_limits, on_lattice, usual_limits, within_bounds
 from icsa.constraints.grammar import Claim, Rule, parse_rule
-from icsa.constraints.limits import LIMITS
+from icsa.constraints.thresholds import LIMITS
 from icsa.errors import InputError
 from icsa.matrices import Vector
 from icsa.schema import ColumnSpec

@@ -10,7 +10,6 @@ import numpy as np
 
 from icsa.constraints.computing import in_order
 from icsa.constraints.fitting import Fit, fit_target, tolerances
-from icsa.constraints.limits import LIMITS
 from icsa.constraints.search import (
     Block,
     Suspicion,
@@ -19,6 +18,7 @@ from icsa.constraints.search import (
     suspected_pairs,
     suspected_triples,
 )
+from icsa.constraints.thresholds import LIMITS
 from icsa.constraints.words import in_rows, sum_of
 from icsa.correlations import varies
 from icsa.matrices import Matrix, Vector

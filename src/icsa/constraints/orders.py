@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from icsa.constraints.gaps import Gap, precedes
-from icsa.constraints.limits import LIMITS
 from icsa.constraints.linear import LinearRelation
+from icsa.constraints.thresholds import LIMITS
+from icsa.constraints.words import never_above
 from icsa.matrices import Vector
 from icsa.schema import DATE_KINDS, NUMERIC_KINDS, Kind
 
@@ -38,7 +39,7 @@ class Order:
 
     def describe(self) -> str:
         """Return the order in words, without any cell."""
-        return f"{self.first} is never above {self.second}"
+        return never_above(self.first, self.second)
 
 
 def find_unkept_orders(

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from icsa.constraints.fitting import densest, tolerances
-from icsa.constraints.limits import LIMITS
 from icsa.constraints.search import (
     Block,
     Suspicion,
@@ -17,7 +16,8 @@ from icsa.constraints.search import (
     suspected_pairs,
     suspected_triples,
 )
-from icsa.constraints.words import in_rows
+from icsa.constraints.thresholds import LIMITS
+from icsa.constraints.words import in_rows, product_of
 from icsa.matrices import Matrix, Vector
 
 __all__ = ["ProductRelation", "find_products"]
@@ -56,14 +56,8 @@ class ProductRelation:
 
     def describe(self) -> str:
         """Return the relation in words, without any cell."""
-        above = " * ".join(_power(name, power) for name, power in self.factors if power > 0)
-        below = " / ".join(_power(name, -power) for name, power in self.factors if power < 0)
-        product = f"{above or '1'}{' / ' if below else ''}{below}"
+        product = product_of(self.factors)
         return f"{self.target} is proportional to {product} {in_rows(self.share)}"
-
-
-def _power(name: str, power: float) -> str:
-    return {1.0: name, 2.0: f"{name}^2", 0.5: f"sqrt({name})"}[power]
 
 
 def find_products(

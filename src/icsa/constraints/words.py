@@ -1,10 +1,79 @@
-"""Relations in plain words. Numbers that could be cells are not written out."""
+"""Relations, orders and what becomes of them, in plain words.
+
+Numbers that could be cells are not written out.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
-__all__ = ["in_rows", "number", "sum_of"]
+__all__ = [
+    "KEPT",
+    "LOST",
+    "NEEDS_RULE",
+    "compute_again",
+    "declare",
+    "in_rows",
+    "listed",
+    "lost_beside_kept",
+    "lost_with_gaps",
+    "never_above",
+    "never_below",
+    "number",
+    "product_of",
+    "sum_of",
+]
+
+# What becomes of something that holds in the original, behind its description.
+KEPT = "; kept so"
+LOST = "; not kept"
+NEEDS_RULE = "; not kept without a rule"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names with "and" between them."""
+    return " and ".join(names)
+
+
+def never_below(other: str, bases: Iterable[str]) -> str:
+    """Return that a column is never below others."""
+    return f"{other} is never below {listed(bases)}"
+
+
+def never_above(first: str, second: str) -> str:
+    """Return that a column is never above another."""
+    return f"{first} is never above {second}"
+
+
+def declare(first: str, second: str) -> str:
+    """Return the advice to declare an order as a rule."""
+    return f"Declare the rule {first} <= {second}"
+
+
+def compute_again(name: str) -> str:
+    """Return the advice to compute a column from those that are released."""
+    return f"Compute {name} again from the released columns"
+
+
+def lost_with_gaps(what: str, remedy: str) -> str:
+    """Return the warning on something that cells without company break."""
+    return (
+        f"{what}{LOST}, because one of these columns is missing in rows in which another is not. "
+        f"{remedy}"
+    )
+
+
+def lost_beside_kept(what: str, kept: Set[str], target: str | None) -> str:
+    """Return the warning on something that holds no more, because some columns are kept."""
+    names = listed(sorted(kept))
+    are = "are released as they are" if len(kept) > 1 else "is released as it is"
+    again = ""
+    if target is not None and target not in kept:
+        again = f", or {compute_again(target).replace('C', 'c', 1)}"
+    return (
+        f"{what}; not in the release, because {names} {are} and the others are masked. "
+        f"Have {names} masked{again}."
+    )
 
 
 def number(value: float) -> str:
@@ -59,3 +128,21 @@ def _multiple(name: str, factor: float) -> str:
     if float(number(factor)) != factor and abs(inverse * factor - 1) < 1e-12:
         return f"{name} / {inverse}"
     return f"{number(factor)} {name}"
+
+
+def product_of(factors: Iterable[tuple[str, float]]) -> str:
+    """Return a product of powers of columns.
+
+    Examples
+    --------
+    >>> product_of([("weight", 1.0), ("height", -2.0)])
+    'weight / height^2'
+    """
+    factors = tuple(factors)
+    above = " * ".join(_power(name, power) for name, power in factors if power > 0)
+    below = " / ".join(_power(name, -power) for name, power in factors if power < 0)
+    return f"{above or '1'}{' / ' if below else ''}{below}"
+
+
+def _power(name: str, power: float) -> str:
+    return {1.0: name, 2.0: f"{name}^2", 0.5: f"sqrt({name})"}[power]

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from icsa.constraints import Gap, LinearRelation, find_derivation
-from icsa.constraints.coding import quantity_of
+from icsa.constraints.coded_columns import quantity_of
+from icsa.constraints.words import KEPT, LOST, NEEDS_RULE
 from icsa.inspection.kinds import guess_kind
 from icsa.inspection.profile import profile_of
 from icsa.matrices import Vector
@@ -50,11 +51,11 @@ def relation_notes(table: Table, schema: Schema | None = None) -> Mapping[str, t
             numbers[name], steps[name], kinds[name] = quantity
     found = find_derivation(numbers, steps, kinds)
     notes: dict[str, tuple[str, ...]] = {}
-    _add(notes, ((relation.target, relation) for relation in found.computed), "; kept so")
-    _add(notes, ((gap.other, gap) for gap in found.gaps), "; kept so")
-    _add(notes, ((_follower(one), one) for one in found.unkept), "; not kept")
-    _add(notes, ((order.second, order) for order in found.orders), "; not kept without a rule")
-    _add(notes, ((product.target, product) for product in found.products), "; not kept")
+    _add(notes, ((relation.target, relation) for relation in found.computed), KEPT)
+    _add(notes, ((gap.other, gap) for gap in found.gaps), KEPT)
+    _add(notes, ((_follower(one), one) for one in found.unkept), LOST)
+    _add(notes, ((order.second, order) for order in found.orders), NEEDS_RULE)
+    _add(notes, ((product.target, product) for product in found.products), LOST)
     return notes
 
 

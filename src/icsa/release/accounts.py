@@ -12,8 +12,9 @@ from icsa.columns.base import Column
 from icsa.columns.continuous import Continuous
 from icsa.columns.levels import FEWEST_HOLDERS
 from icsa.constraints import Gap, LinearRelation
-from icsa.constraints.coding import step_of
+from icsa.constraints.coded_columns import step_of
 from icsa.constraints.extents import Extent, natural_limits
+from icsa.constraints.words import LOST, compute_again, declare, lost_with_gaps
 from icsa.inspection import type_in_words
 from icsa.matrices import Vector
 from icsa.randomness import Key
@@ -136,25 +137,22 @@ def warnings_of(
         )
     yield from _at_the_limits(plan, numbers)
     for found in plan.derivation.unkept:
-        yield (
-            f"{found.describe()}; not kept, because one of these columns is missing in rows in "
-            f"which another is not. {_how_to_have(found)}"
-        )
+        yield lost_with_gaps(found.describe(), _how_to_have(found))
     yield from _beyond_natural_bounds(plan, numbers)
     for order in plan.derivation.orders:
         if not any(order.first in rule and order.second in rule for rule in schema.rules):
-            rule = f"{order.first} <= {order.second}"
-            yield f"{order.describe()} in the original; not kept. Declare the rule {rule}."
+            remedy = declare(order.first, order.second)
+            yield f"{order.describe()} in the original{LOST}. {remedy}."
     for product in plan.derivation.products:
-        yield f"{product.describe()}; not kept. Compute it again from the released columns."
+        yield f"{product.describe()}{LOST}. {compute_again('it')}."
 
 
 def _how_to_have(found: LinearRelation | Gap) -> str:
     """Return what people can do who need a relation that is not kept."""
     if isinstance(found, LinearRelation):
-        return f"Compute {found.target} again from the released columns."
+        return f"{compute_again(found.target)}."
     if found.ordered:
-        return f"Declare the rule {found.bases[0]} <= {found.other} in a schema."
+        return f"{declare(found.bases[0], found.other)} in a schema."
     return "Drop one of them, if that matters."
 
 

@@ -14,7 +14,7 @@ from icsa.columns.base import Column
 from icsa.columns.continuous import Continuous
 from icsa.columns.zero_inflated import ZeroInflated
 from icsa.constraints import Computed, Derivation
-from icsa.constraints.coding import (
+from icsa.constraints.coded_columns import (
     Quantity,
     broken_by_keeping,
     coded_columns,

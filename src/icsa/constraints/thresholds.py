@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["LIMITS", "Limits", "resting_on"]
+__all__ = ["LIMITS", "Thresholds", "resting_on"]
 
 
 def resting_on(reason: str, value: Any) -> Any:
@@ -14,14 +14,14 @@ def resting_on(reason: str, value: Any) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class Thresholds:
     """Every threshold of the package; what each rests on is in its field's metadata.
 
     Examples
     --------
     >>> LIMITS.least_share
     0.98
-    >>> Limits.__dataclass_fields__["least_share"].metadata["rests on"]
+    >>> Thresholds.__dataclass_fields__["least_share"].metadata["rests on"]
     'a relation with 1% wrong rows reaches .989, columns without one .004'
     """
 
@@ -83,9 +83,7 @@ class Limits:
     smallest: float = resting_on("squares stay above the smallest float", 1e-150)
     largest: float = resting_on("squares stay below the largest float", 1e150)
     exponent_slack: float = resting_on("exponents are halves apart or more", 0.1)
-    shorter_product: float = resting_on(
-        "chosen: a product must hold far less without a factor", 0.5
-    )
+    shorter_product: float = resting_on("chosen: a product holds far less without a factor", 0.5)
     least_distinct: int = resting_on("chosen: columns of few values are equal by chance", 15)
     least_product_rows: int = resting_on("chosen: fewer rows fit by chance", 20)
     least_rows: int = resting_on("chosen: fewer rows in common say nothing", 10)
@@ -108,4 +106,4 @@ class Limits:
     donors: int = resting_on("chosen for cost: other rows tried, near ones and as many others", 24)
 
 
-LIMITS = Limits()
+LIMITS = Thresholds()

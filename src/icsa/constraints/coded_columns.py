@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple, Self
 
@@ -13,11 +13,11 @@ from icsa.columns import fit_column, storage_of
 from icsa.columns.base import Column
 from icsa.columns.binary import Binary
 from icsa.columns.transforms import Scale
-from icsa.constraints.computing import Computed
 from icsa.constraints.derivation import Derivation, find_derivation
 from icsa.constraints.extents import lattice_of_column
 from icsa.constraints.gaps import Gap
-from icsa.constraints.limits import LIMITS
+from icsa.constraints.thresholds import LIMITS
+from icsa.constraints.words import lost_beside_kept
 from icsa.matrices import Matrix, Vector
 from icsa.randomness import Stream
 from icsa.schema import QUANTITY_KINDS, ColumnSpec, Kind
@@ -94,21 +94,11 @@ def broken_by_keeping(
         {**_kinds(columns), **{name: quantity.kind for name, quantity in kept.items()}},
     )
     return tuple(
-        _broken(one, among & kept.keys())
+        lost_beside_kept(
+            one.describe(), among & kept.keys(), None if isinstance(one, Gap) else one.target
+        )
         for one in (*found.computed, *found.gaps, *found.unkept)
         if (among := one.columns) & kept.keys() and not among <= kept.keys()
-    )
-
-
-def _broken(found: Computed | Gap, kept: Set[str]) -> str:
-    names = " and ".join(sorted(kept))
-    are = "are released as they are" if len(kept) > 1 else "is released as it is"
-    again = ""
-    if not isinstance(found, Gap) and found.target not in kept:
-        again = f", or compute {found.target} again from the released columns"
-    return (
-        f"{found.describe()}; not in the release, because {names} {are} and the others "
-        f"are masked. Have {names} masked{again}."
     )
 
 
