@@ -38,7 +38,7 @@ KERNELS = {
 LINEAR_ALGEBRA = (
     *("tests/test_correlations.py", "tests/test_last_digits.py", "tests/test_ics.py"),
     *("tests/test_matrices_and_linalg.py", "tests/test_masks.py", "tests/test_anonymization.py"),
-    *("tests/test_redraw.py", "tests/test_relations.py", "tests/test_rounding.py"),
+    *("tests/test_redraw.py", "tests/constraints/test_relations.py", "tests/test_rounding.py"),
     *("tests/attacks", "tests/columns", "tests/privacy", "tests/release", "tests/scatters"),
     "tests/utility",
     *(

@@ -1,6 +1,8 @@
 """Constraints between columns: relations that are found, and rules that are declared.
 
-Relations look at one float64 vector a column, NaN where missing. Rules are written as ::
+What looks for relations takes, each by the names of columns: `numbers`, one float64 vector each,
+NaN where missing; `steps`, those of their lattices, None or absent for none; and `kinds`. Every
+threshold stands in `icsa.constraints.thresholds`. Rules are written as ::
 
     age >= 18                            a bound: a number, or an ISO date or time
     diagnosed <= died                    order of two columns of one type; also <, >=, >

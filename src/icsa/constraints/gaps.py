@@ -101,13 +101,6 @@ def find_gaps(numbers: Mapping[str, Vector], kinds: Mapping[str, Kind]) -> tuple
     that is never larger, where one is; otherwise the one that is present in more rows. A column is
     replaced by one gap at most.
 
-    Parameters
-    ----------
-    numbers : mapping of str to ndarray
-        One vector a column, NaN where missing.
-    kinds : mapping of str to str
-        Kind of each column.
-
     Examples
     --------
     >>> rng = np.random.default_rng(1)
@@ -131,13 +124,7 @@ def find_orders(numbers: Mapping[str, Vector], kinds: Mapping[str, Kind]) -> tup
     Orders that mean nothing are left out: were the rows paired at random, fewer than five would
     break them. Of diagnosed <= relapsed <= died, the gap of the last starts at whichever of the
     earlier two is present and later, so that all three stay in order when one is missing.
-
-    Parameters
-    ----------
-    numbers : mapping of str to ndarray
-        One vector a column, NaN where missing.
-    kinds : mapping of str to str
-        Kind of each column; only dates, and datetimes among themselves, are compared.
+    Only dates, and datetimes among themselves, are compared.
 
     Examples
     --------

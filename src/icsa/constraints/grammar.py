@@ -14,14 +14,10 @@ __all__ = ["Claim", "Operator", "Rule", "Word", "parse_rule"]
 
 Operator: TypeAlias = Literal["<=", "<", ">=", ">", "=", "!=", "in", "missing", "present"]
 
+_SIGNS: tuple[Operator, ...] = ("<=", "<", ">=", ">", "=", "!=")
 _COMPARISONS: dict[str, Operator] = {
-    "<=": "<=",
-    "<": "<",
-    ">=": ">=",
-    ">": ">",
-    "=": "=",
+    **{sign: sign for sign in _SIGNS},
     "==": "=",
-    "!=": "!=",
     "≤": "<=",
     "≥": ">=",
     "≠": "!=",

@@ -109,19 +109,6 @@ def find_relations(
     one, so that what was not negative stays so; of dates never the earliest. A column is the target
     of one relation at most. Where a term is itself a target, its relation comes first.
 
-    Parameters
-    ----------
-    numbers : mapping of str to ndarray
-        One vector a column, NaN where missing: numeric columns, dates in days and the like.
-    steps : mapping of str to float or None
-        Lattice step of each column; None or absent for none.
-    kinds : mapping of str to str, optional
-        Kind of each column; dates are preferred as targets.
-
-    Returns
-    -------
-    tuple of LinearRelation
-
     Examples
     --------
     >>> rng = np.random.default_rng(1)

@@ -51,15 +51,12 @@ def find_unkept_orders(
 ) -> tuple[Order, ...]:
     """Return orders between numbers, and between dates and datetimes, that nothing keeps.
 
-    Orders that mean nothing are left out: were the rows paired at random, fewer than ten would
-    break them. So are those that follow from others that are returned or kept.
+    Datetimes count as their days. Orders that mean nothing are left out: were the rows paired at
+    random, fewer than ten would break them. So are those that follow from others that are returned
+    or kept.
 
     Parameters
     ----------
-    numbers : mapping of str to ndarray
-        One vector a column, NaN where missing.
-    kinds : mapping of str to str
-        Kind of each column. Datetimes count as their days.
     gaps : sequence of Gap
         Orders that are kept.
     relations : sequence of LinearRelation

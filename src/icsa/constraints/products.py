@@ -69,13 +69,6 @@ def find_products(
     negatives, the constant is free, and the product must be within half a lattice step of the
     target in 98% of the rows. They are for reports: a release does not keep them.
 
-    Parameters
-    ----------
-    numbers : mapping of str to ndarray
-        One vector a column, NaN where missing.
-    steps : mapping of str to float or None
-        Lattice step of each column; None or absent for none.
-
     Examples
     --------
     >>> rng = np.random.default_rng(1)

@@ -139,13 +139,7 @@ class _Directions:
 def suspected_pairs(block: Block, steps: Vector, rng: np.random.Generator) -> Iterator[Suspicion]:
     """Yield pairs of columns of which one is nearly a line in the other.
 
-    Parameters
-    ----------
-    block : Block
-    steps : ndarray
-        Lattice step of each column, 0 for none.
-    rng : Generator
-        Chooses the rows.
+    `steps` are those of the lattices, 0 for none; `rng` chooses the rows.
     """
     seen: set[tuple[int, ...]] = set()
     for rows in _row_sets(block, rng):
