@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from threadpoolctl import threadpool_limits
 
-from icsa.assessment.comparing import match_tables
+from icsa.comparison.matching import match_tables
 from icsa.inspection import guess_schema
 from icsa.privacy import assess_privacy
 from icsa.schema import Schema

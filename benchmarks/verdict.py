@@ -19,8 +19,8 @@ import numpy as np
 
 from benchmarks.machine import describe_machine
 from icsa.anonymization import anonymize_matrix
+from icsa.comparison.features import FeatureTable, as_features
 from icsa.matrices import Matrix
-from icsa.privacy.features import FeatureTable, as_features
 from icsa.privacy.groups import nearest_release_group
 from icsa.privacy.lenses import Lenses, fit_lenses
 from icsa.privacy.people import Surroundings, measure_nearness, measure_surroundings

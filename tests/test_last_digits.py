@@ -14,6 +14,8 @@ from icsa.assessment.efficiency import _ratio
 from icsa.attacks.differencing import learn_last_score
 from icsa.columns.constant import Constant
 from icsa.columns.continuous import Continuous
+from icsa.comparison.column_pairs import numeric_column
+from icsa.comparison.designs import location_and_scale
 from icsa.errors import InputError
 from icsa.inspection.outlying import far_rows
 from icsa.masks import flip
@@ -27,8 +29,6 @@ from icsa.scatters.ogk_estimate import untied_scales
 from icsa.schema import ColumnSpec
 from icsa.subspaces import spanned_subspace
 from icsa.utility.associations import correlation_ratios
-from icsa.utility.compared import numeric_column
-from icsa.utility.design import location_and_scale
 from icsa.utility.fits import ModelData, fit
 from icsa.utility.margins import numeric_margin
 from icsa.utility.principal import principal_picture

@@ -18,7 +18,8 @@ def imported_when_asked(package: str, homes: Mapping[str, str]) -> Callable[[str
     package : str
         Its `__name__`.
     homes : mapping of str to str
-        The module that each name is in; "" where the name is a module itself. No other module may
+        The module that each name is in, of the package or with its whole path where it is another
+        one's; "" where the name is a module itself. No other module may
         have one of the names: importing it would put it in the place of what is meant.
 
     Examples
@@ -32,7 +33,8 @@ def imported_when_asked(package: str, homes: Mapping[str, str]) -> Callable[[str
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         if not homes[name]:
             return importlib.import_module(f"{package}.{name}")
-        value = getattr(importlib.import_module(f"{package}.{homes[name]}"), name)
+        home = homes[name] if "." in homes[name] else f"{package}.{homes[name]}"
+        value = getattr(importlib.import_module(home), name)
         setattr(sys.modules[package], name, value)
         return value
 

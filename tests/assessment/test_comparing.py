@@ -8,9 +8,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from icsa.assessment.coding import CodedColumn, code_column
-from icsa.assessment.comparing import Comparison, match_tables, own_values
 from icsa.assessment.outliers import read_outliers
+from icsa.comparison.coding import code_column
+from icsa.comparison.column_pairs import ColumnPair
+from icsa.comparison.matching import Comparison, match_tables, own_values
 from icsa.errors import InputError, UnknownNameError
 from icsa.inspection import guess_schema
 from icsa.schema import ColumnSpec, Kind
@@ -19,10 +20,10 @@ from icsa.tables import Table
 from .tables import normal_table, people
 
 
-def coded(original: pl.Series, released: pl.Series, kind: Kind, **options: object) -> CodedColumn:
+def coded(original: pl.Series, released: pl.Series, kind: Kind, **options: object) -> ColumnPair:
     spec = ColumnSpec(name="x", kind=kind, **options)  # type: ignore[arg-type]
     found = code_column(original, released, spec)
-    assert isinstance(found, CodedColumn), found
+    assert isinstance(found, ColumnPair), found
     return found
 
 
@@ -137,10 +138,16 @@ def test_own_values_counts_single_values_and_not_running_numbers() -> None:
     assert own_values(pl.Series([4, 1, 3]), pl.Series([3.0, None, 9.0])) == 1
 
 
-def test_features_and_utility_columns_are_in_one_order() -> None:
+def test_columns_are_views_of_the_features_numbers_first() -> None:
     found = matched(people(), people(seed=1).select(pl.all().shuffle(seed=1)))
     names = found.features.names
-    assert tuple(column.name for column in found.utility_columns) == names
+    for place, column in enumerate(found.columns):
+        assert column.name == names[place]
+        for cells, table in (
+            (column.original, found.features.original),
+            (column.released, found.features.released),
+        ):
+            assert any(np.shares_memory(cells, every) for every in (table.numbers, table.codes))
     assert names[-2:] == ("ward", "sex")
     assert "patient_id" not in names
     again = found.encode(found.released.frame)

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from icsa.comparison.features import Features, as_features, lattice_step
 from icsa.errors import InputError
-from icsa.privacy.features import Features, as_features, lattice_step
-from icsa.privacy.lenses import MISMATCH, fit_lenses
-from icsa.privacy.neighbours import nearest
+from icsa.privacy.lenses import fit_lenses
+from icsa.privacy.neighbours import MISMATCH, nearest
 from icsa.privacy.partial_knowledge import all_but_one_attack, most_equal_cells
 from icsa.privacy.standing_out import isolated_rows, standing_out
 

@@ -11,9 +11,9 @@ import math
 import numpy as np
 import pytest
 
+from icsa.comparison.features import Features, as_features
 from icsa.ics import invariant_coordinates
 from icsa.privacy.assessing import PrivacyAssessment, assess_privacy
-from icsa.privacy.features import Features, as_features
 from icsa.privacy.lenses import fit_lenses
 from icsa.privacy.other_names import (
     closest_record_measures,

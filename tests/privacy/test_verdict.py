@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from icsa.anonymization import masked_copy
+from icsa.comparison.features import FeatureTable, as_features
 from icsa.errors import InputError
 from icsa.ics import invariant_coordinates
 from icsa.privacy.assessing import assess_privacy
 from icsa.privacy.before_release import expected_replicas, risk_over_redraws
 from icsa.privacy.costs import estimate_cost
-from icsa.privacy.features import FeatureTable, as_features
 from icsa.privacy.groups import clopper_pearson, nearest_release_group
 from icsa.privacy.lenses import fit_lenses
 from icsa.privacy.people import measure_nearness, measure_surroundings

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
+from icsa.comparison.column_pairs import ColumnPair, category_column, numeric_column
+from icsa.comparison.designs import encoded, location_and_scale
 from icsa.errors import InputError, UnknownNameError
-from icsa.utility.compared import ComparedColumn, category_column, numeric_column
-from icsa.utility.design import encoded, location_and_scale
 from icsa.utility.distinguish import area_under_curve, distinguishability
 from icsa.utility.logistic import full_rank_scores, logistic_coefficients, logistic_probabilities
 
 
-def columns_of(a: np.ndarray, b: np.ndarray) -> list[ComparedColumn]:
+def columns_of(a: np.ndarray, b: np.ndarray) -> list[ColumnPair]:
     return [numeric_column(f"x{j}", a[:, j], b[:, j]) for j in range(a.shape[1])]
 
 

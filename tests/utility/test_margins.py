@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from icsa.comparison.column_pairs import category_column, named, numeric_column, sampled
 from icsa.errors import InputError, UnknownNameError
 from icsa.utility.chance import folded_normal, ks_chance, tv_chance
-from icsa.utility.compared import category_column, named, numeric_column, sampled
 from icsa.utility.margins import QUANTILES, category_margin, compare_margins, numeric_margin
 
 NUMBERS = st.lists(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from icsa.comparison.column_pairs import ColumnPair, category_column, numeric_column
 from icsa.correlations import pairwise_correlations
 from icsa.errors import InputError
 from icsa.measures import NotEstimable
@@ -15,7 +16,6 @@ from icsa.utility.associations import (
     cramers_v,
     midranks,
 )
-from icsa.utility.compared import ComparedColumn, category_column, numeric_column
 from icsa.utility.pairs import compare_pairs
 
 
@@ -86,7 +86,7 @@ def test_huge_and_tiny_numbers_do_not_matter() -> None:
     np.testing.assert_allclose(pairwise_correlations(x * [1e300, 1e-300, 1.0]), truth, atol=1e-9)
 
 
-def columns_of(a: np.ndarray, b: np.ndarray) -> list[ComparedColumn]:
+def columns_of(a: np.ndarray, b: np.ndarray) -> list[ColumnPair]:
     return [
         numeric_column("x", a[:, 0], b[:, 0]),
         category_column("high", a[:, 2] > 1, b[:, 2] > 1),

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score, roc_auc_score
 
+from icsa.comparison.column_pairs import ColumnPair, category_column, numeric_column
 from icsa.errors import InputError, UnknownNameError
 from icsa.measures import NotEstimable
-from icsa.utility.compared import ComparedColumn, category_column, numeric_column
 from icsa.utility.learners import class_probabilities
 from icsa.utility.principal import principal_picture
 from icsa.utility.tasks import (
@@ -121,7 +121,7 @@ def test_clustering_without_groups_has_reasons() -> None:
         clustering_task([column], n_clusters=1)
 
 
-def picture_columns(a: np.ndarray, b: np.ndarray) -> list[ComparedColumn]:
+def picture_columns(a: np.ndarray, b: np.ndarray) -> list[ColumnPair]:
     return [numeric_column(f"x{j}", a[:, j], b[:, j]) for j in range(a.shape[1])]
 
 

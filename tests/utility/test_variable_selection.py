@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from icsa.comparison.column_pairs import ColumnPair, category_column, numeric_column
 from icsa.errors import InputError, UnknownNameError
-from icsa.utility.compared import ComparedColumn, category_column, numeric_column
 from icsa.utility.lasso import cross_validated_lasso, random_folds
 from icsa.utility.selection import SELECTION_METRICS
 from icsa.utility.variable_selection import numeric_response, selection_task
@@ -21,7 +21,7 @@ def drawn(seed: int, n: int = 200) -> np.ndarray:
     return np.column_stack([x, 5.0 + x[:, 0] - 0.1 * x[:, 1]])
 
 
-def columns_of(first: np.ndarray, second: np.ndarray) -> list[ComparedColumn]:
+def columns_of(first: np.ndarray, second: np.ndarray) -> list[ColumnPair]:
     return [numeric_column(name, first[:, j], second[:, j]) for j, name in enumerate((*NAMES, "y"))]
 
 

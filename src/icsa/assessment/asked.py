@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from icsa.assessment.comparing import Comparison
+from icsa.comparison.matching import Comparison
 from icsa.errors import InputError, UnknownNameError
 from icsa.utility.models import Analysis
 from icsa.utility.tasks import (
@@ -75,7 +75,7 @@ def check_asked(asked: Asked, comparison: Comparison) -> None:
     Examples
     --------
     >>> import polars as pl
-    >>> from icsa.assessment.comparing import match_tables
+    >>> from icsa.comparison.matching import match_tables
     >>> from icsa.inspection import guess_schema
     >>> from icsa.tables import Table
     >>> table = Table(pl.DataFrame({"kg": [60.5, 71.5, 66.0], "age": [31.5, 40.25, 55.0]}))
@@ -86,7 +86,7 @@ def check_asked(asked: Asked, comparison: Comparison) -> None:
     """
     if asked.clusters is not None and asked.clusters < 2:
         raise InputError(f"The number of groups must be at least 2: got {asked.clusters}.")
-    columns = {column.name: column for column in comparison.utility_columns}
+    columns = {column.name: column for column in comparison.columns}
     for name in (*asked.classify, *asked.select):
         if name in columns or name in comparison.only_original:
             continue
@@ -106,7 +106,7 @@ def check_asked(asked: Asked, comparison: Comparison) -> None:
 
 def run_tasks(asked: Asked, comparison: Comparison) -> Tasks:
     """Return what was learnt from both tables; a column that was not released has a reason."""
-    columns = comparison.utility_columns
+    columns = comparison.columns
     there = {column.name for column in columns}
     return Tasks(
         classification=tuple(

@@ -9,13 +9,13 @@ from importlib import metadata
 from typing import Any
 
 from icsa.assessment.asked import Asked, check_asked
-from icsa.assessment.comparing import Comparison, match_tables
 from icsa.assessment.efficiency import compare_efficiency
 from icsa.assessment.measure_words import MEASURES
 from icsa.assessment.outliers import read_outliers
 from icsa.assessment.records import Assessment, Ends
 from icsa.assessment.redrawing import Before, how_before
 from icsa.assessment.usefulness import measure_usefulness
+from icsa.comparison.matching import Comparison, match_tables
 from icsa.errors import InputError
 from icsa.inspection import guess_schema
 from icsa.measures import Measure, NotEstimable

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from icsa.assessment.asked import Failed
-from icsa.assessment.coding import CodedColumn
 from icsa.assessment.json_tasks import efficiency_dict, tasks_dict
 from icsa.assessment.json_values import DIGITS, measure_dict, rounded, tidy
 from icsa.assessment.records import Assessment
 from icsa.assessment.usefulness import Usefulness
+from icsa.comparison.column_pairs import ColumnPair
 from icsa.measures import Measure, NotEstimable
 from icsa.utility.chance import SideBySide
 from icsa.utility.estimates import AnalysisComparison, Estimated, Outcome
@@ -48,7 +48,7 @@ def utility_dict(assessment: Assessment, public: bool) -> dict[str, Any]:
     }
 
 
-def _column(column: CodedColumn, margin: Margin, public: bool) -> dict[str, Any]:
+def _column(column: ColumnPair, margin: Margin, public: bool) -> dict[str, Any]:
     distance, numeric = margin.distance, isinstance(margin, NumericMargin)
     return {
         "name": column.name,
@@ -67,7 +67,7 @@ def _column(column: CodedColumn, margin: Margin, public: bool) -> dict[str, Any]
     }
 
 
-def _summary(column: CodedColumn, margin: Margin, table: str, public: bool) -> dict[str, Any]:
+def _summary(column: ColumnPair, margin: Margin, table: str, public: bool) -> dict[str, Any]:
     if not isinstance(margin, NumericMargin):
         return {"mean": None, "sd": None, "quantiles": [None] * 5}
 
@@ -97,7 +97,7 @@ def _telling_values(numbers: np.ndarray) -> set[float]:
     return {*values[counts == 1].tolist(), float(values[0]), float(values[-1])}
 
 
-def _levels(column: CodedColumn, margin: Margin) -> list[dict[str, Any]] | None:
+def _levels(column: ColumnPair, margin: Margin) -> list[dict[str, Any]] | None:
     if isinstance(margin, NumericMargin) or column.levels is None:
         return None
     return [

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from icsa.assessment.cells import as_numbers
+from icsa.comparison.cells import as_numbers
 from icsa.errors import InputError, UnknownNameError
 from icsa.tables import Table
 

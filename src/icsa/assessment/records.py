@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from icsa.assessment.comparing import Comparison
 from icsa.assessment.efficiency import Efficiency
 from icsa.assessment.usefulness import Usefulness
+from icsa.comparison.matching import Comparison
 from icsa.files import write_text_atomically
 from icsa.measures import Measure
 from icsa.privacy import Person, Policy, PrivacyAssessment, Reason

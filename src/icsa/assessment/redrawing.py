@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from icsa.assessment.comparing import Comparison
 from icsa.columns.continuous import Continuous
 from icsa.columns.transforms import LinearScale
+from icsa.comparison.features import FeatureTable
+from icsa.comparison.matching import Comparison
 from icsa.ics import InvariantCoordinates
-from icsa.privacy.features import FeatureTable
 from icsa.randomness import as_key
 from icsa.release import Plan, release_of
 from icsa.schema import Schema

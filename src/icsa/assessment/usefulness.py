@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from icsa.assessment.asked import Asked, Failed, Tasks, run_tasks
-from icsa.assessment.comparing import Comparison
+from icsa.comparison.matching import Comparison
 from icsa.errors import InputError
 from icsa.measures import NotEstimable
 from icsa.utility.distinguish import Distinguishability, distinguishability
@@ -53,7 +53,7 @@ def measure_usefulness(
     comparison: Comparison, asked: Asked, *, progress: Callable[[str, float], None]
 ) -> Usefulness:
     """Return margins, pairs, whole-table measures and what was asked for of a comparison."""
-    columns = comparison.utility_columns
+    columns = comparison.columns
     progress("comparing columns", 0.6)
     margins = compare_margins(columns)
     progress("comparing pairs of columns", 0.7)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from icsa.lazily import imported_when_asked
 
 if TYPE_CHECKING:
+    from icsa.comparison.features import Features, FeatureTable, as_features
     from icsa.privacy.assessing import Person, PrivacyAssessment, assess_privacy
     from icsa.privacy.costs import Cost, estimate_cost
-    from icsa.privacy.features import Features, FeatureTable, as_features
     from icsa.privacy.replication import (
         mean_replication_error,
         outlier_replication_error,
@@ -43,15 +43,15 @@ __all__ = [
 
 _HOMES = {
     "Cost": "costs",
-    "FeatureTable": "features",
-    "Features": "features",
+    "FeatureTable": "icsa.comparison.features",
+    "Features": "icsa.comparison.features",
     "Person": "assessing",
     "Policy": "verdict",
     "PrivacyAssessment": "assessing",
     "Reason": "verdict",
     "Threshold": "verdict",
     "Verdict": "verdict",
-    "as_features": "features",
+    "as_features": "icsa.comparison.features",
     "assess_privacy": "assessing",
     "estimate_cost": "costs",
     "mean_replication_error": "replication",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from icsa.comparison.features import Features, FeatureTable
 from icsa.ics import InvariantCoordinates
 from icsa.matrices import Vector
 from icsa.measures import Measure
@@ -17,10 +18,10 @@ from icsa.privacy.before_release import (
     expected_replicas,
     risk_over_redraws,
 )
-from icsa.privacy.features import Features, FeatureTable
 from icsa.privacy.groups import Group, nearest_release_group
-from icsa.privacy.lenses import MISMATCH, Lenses, LensName, fit_lenses
+from icsa.privacy.lenses import Lenses, LensName, fit_lenses
 from icsa.privacy.measuring import privacy_measures
+from icsa.privacy.neighbours import MISMATCH
 from icsa.privacy.partial_knowledge import AttackOutcome, all_but_one_attack
 from icsa.privacy.people import (
     LENSES,
@@ -211,7 +212,7 @@ def assess_privacy(
 
     Examples
     --------
-    >>> from icsa.privacy.features import as_features
+    >>> from icsa.comparison.features import as_features
     >>> x = np.random.default_rng(1).normal(size=(200, 4))
     >>> assessment = assess_privacy(as_features(x, x[::-1]))
     >>> assessment

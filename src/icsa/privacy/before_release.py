@@ -17,10 +17,10 @@ from typing import Literal
 
 import numpy as np
 
+from icsa.comparison.features import FeatureTable
 from icsa.errors import InputError
 from icsa.ics import InvariantCoordinates
 from icsa.matrices import Matrix, Vector
-from icsa.privacy.features import FeatureTable
 from icsa.privacy.groups import upper_limit
 from icsa.privacy.lenses import Lenses
 from icsa.privacy.neighbours import nearest
@@ -132,7 +132,7 @@ def expected_replicas(
     a replica needs both nines in one row, and the expected number of such rows is 6 (1/6)^2.
 
     >>> from icsa.ics import invariant_coordinates
-    >>> from icsa.privacy.features import as_features
+    >>> from icsa.comparison.features import as_features
     >>> from icsa.privacy.lenses import fit_lenses
     >>> from icsa.privacy.people import measure_surroundings
     >>> from icsa.privacy.standing_out import named_people
@@ -190,7 +190,7 @@ def risk_over_redraws(
 
     Examples
     --------
-    >>> from icsa.privacy.features import as_features
+    >>> from icsa.comparison.features import as_features
     >>> from icsa.privacy.lenses import fit_lenses
     >>> from icsa.privacy.people import measure_surroundings
     >>> from icsa.privacy.standing_out import named_people

@@ -16,30 +16,26 @@ of rows that agree by chance, and ratios of zeros say nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
+from icsa.comparison.column_pairs import Codes
+from icsa.comparison.features import Features, FeatureTable, lattice_step
 from icsa.correlations import exceeds_rounding, varies
 from icsa.matrices import Matrix, Vector
-from icsa.privacy.features import Codes, Features, FeatureTable, lattice_step
 from icsa.privacy.robust_fit import RobustFit, robust_fit
 
 __all__ = [
-    "MISMATCH",
     "LensName",
     "Lenses",
-    "Points",
     "fit_lenses",
     "robust_units",
 ]
 
 LensName = Literal["E", "M", "A"]
 
-# Squared distance of two cells of a category that differ.
-MISMATCH = 2.0
 _EIGENVALUE_FLOOR = 0.02
 # 1 / (normal quantile of 3/4): makes the MAD the standard deviation of normal cells.
 _MAD_FACTOR = 1.4826022185056018
@@ -54,44 +50,6 @@ _CLEAR = 4.0
 _DITHER_SEED = 20_002
 # Cells that a column's commonest value is looked for in.
 _CELLS_FOR_TIES = 20_000
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Points:
-    """Rows in the coordinates of a lens: squared distances are sums over numbers and codes.
-
-    Attributes
-    ----------
-    numbers : ndarray of shape (n_numbers, n_rows)
-        Columns first; NaN is missing.
-    codes : ndarray of shape (n_codes, n_rows)
-        Each that differs adds `MISMATCH`.
-    change : callable, optional
-        What turns a block of `numbers` (columns first) into the lens's coordinates; None for none.
-    """
-
-    numbers: Matrix
-    codes: Codes
-    change: Callable[[Matrix], Matrix] | None = None
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return int(self.numbers.shape[1])
-
-    def rows(self, rows: np.ndarray) -> Points:
-        """Return some rows, in the order given."""
-        numbers = np.ascontiguousarray(self.numbers[:, rows])
-        return Points(numbers, np.ascontiguousarray(self.codes[:, rows]), self.change)
-
-    def block(self, rows: slice) -> Matrix:
-        """Return the lens's coordinates of a block of rows."""
-        block = np.ascontiguousarray(self.numbers[:, rows])
-        return block if self.change is None else self.change(block)
-
-    def __repr__(self) -> str:
-        """Show sizes only."""
-        return f"<Points: {self.n_rows} rows, {self.numbers.shape[0]}+{self.codes.shape[0]}>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,11 +92,11 @@ class Lenses:
         """Number of columns that vary."""
         return int(self.varying.sum())
 
-    def originals(self, lens: LensName) -> Points:
+    def originals(self, lens: LensName) -> FeatureTable:
         """Return the original's rows under a lens (A sees the original as E does)."""
         return self._points("E" if lens == "A" else lens, 0)
 
-    def releases(self, lens: LensName) -> Points:
+    def releases(self, lens: LensName) -> FeatureTable:
         """Return the release's rows under a lens."""
         return self._points(lens, 1)
 
@@ -146,15 +104,15 @@ class Lenses:
         """Return the same lenses, fitted to the same original, on another release."""
         return _with_released(self, self.features.with_released(released))
 
-    def _points(self, lens: LensName, side: int) -> Points:
+    def _points(self, lens: LensName, side: int) -> FeatureTable:
         table = (self.features.original, self.features.released)[side]
         numbers = (self.original, self.released)[side]
         if lens == "M":
             codes = self._missing_codes[side]
-            return Points(numbers, np.vstack([table.codes, codes]), self._whiten)
+            return FeatureTable(numbers, np.vstack([table.codes, codes]), self._whiten)
         if lens == "A":
-            return Points(numbers, table.codes, self._own_units)
-        return Points(numbers, table.codes)
+            return FeatureTable(numbers, table.codes, self._own_units)
+        return FeatureTable(numbers, table.codes)
 
     def _whiten(self, block: Matrix) -> Matrix:
         return self._whitener @ np.nan_to_num(block, nan=0.0)
@@ -172,7 +130,7 @@ def fit_lenses(features: Features) -> Lenses:
 
     Examples
     --------
-    >>> from icsa.privacy.features import as_features
+    >>> from icsa.comparison.features import as_features
     >>> rows = np.array([[0.0, 5.0], [1.0, 5.0], [2.0, 5.0], [3.0, 5.0], [4.0, 5.0]])
     >>> lenses = fit_lenses(as_features(rows, rows + [10.0, 0.0], grids=[0.0, 0.0]))
     >>> lenses.centres, lenses.scales.round(4)
@@ -191,7 +149,7 @@ def fit_lenses(features: Features) -> Lenses:
     centres, scales = robust_units(spread, tied_steps)
     _standardize(spread, centres, scales)
     ties[np.isinf(scales)] = 1.0
-    numeric = features.names[: original.numbers.shape[0]]
+    numeric = features.names[: features.n_numbers]
     fit = robust_fit(spread, ties, numeric)
     lenses = Lenses(
         features=features,

@@ -37,7 +37,7 @@ def privacy_measures(
     Examples
     --------
     >>> import numpy as np
-    >>> from icsa.privacy.features import as_features
+    >>> from icsa.comparison.features import as_features
     >>> from icsa.privacy.groups import nearest_release_group
     >>> from icsa.privacy.lenses import fit_lenses
     >>> from icsa.privacy.partial_knowledge import all_but_one_attack

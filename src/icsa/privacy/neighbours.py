@@ -7,21 +7,30 @@ exactly zero, and on blocks that stay in the cache this is also the faster way.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from icsa.comparison.column_pairs import Codes
+from icsa.comparison.features import FeatureTable
 from icsa.compilation import kernel
 from icsa.matrices import Matrix, Vector, row_blocks
-from icsa.privacy.features import Codes
-from icsa.privacy.lenses import MISMATCH, Points
-from icsa.privacy.squares import add_columns_in_fours
 from icsa.threads import in_threads
 
-__all__ = ["Neighbours", "RowNumbers", "add_squares", "nearest"]
+__all__ = [
+    "MISMATCH",
+    "Neighbours",
+    "RowNumbers",
+    "add_columns_in_fours",
+    "add_squares",
+    "nearest",
+]
 
-RowNumbers = npt.NDArray[np.int64]
+RowNumbers: TypeAlias = npt.NDArray[np.int64]
 
+# Squared distance of two cells of a category that differ.
+MISMATCH = 2.0
 # Rows at a time: their columns stay in the first cache.
 _BLOCK = 256
 # Rows whose coordinates are computed at a time.
@@ -49,8 +58,8 @@ class Neighbours:
 
 
 def nearest(
-    people: Points,
-    points: Points,
+    people: FeatureTable,
+    points: FeatureTable,
     *,
     k: int = 1,
     own: RowNumbers | None = None,
@@ -60,7 +69,7 @@ def nearest(
 
     Parameters
     ----------
-    people, points : Points
+    people, points : FeatureTable
         Rows in the coordinates of one lens. Time grows with the product of their numbers.
     k : int
         How many neighbours.
@@ -72,7 +81,7 @@ def nearest(
     Examples
     --------
     >>> none = np.empty((0, 4), dtype=np.int32)
-    >>> rows = Points(np.array([[0.0, 1.0, 5.0, 5.5]]), none)
+    >>> rows = FeatureTable(np.array([[0.0, 1.0, 5.0, 5.5]]), none)
     >>> found = nearest(rows, rows, own=np.arange(4))
     >>> found.rows[:, 0], found.distances[:, 0]
     (array([1, 0, 3, 2]), array([1. , 1. , 0.5, 0.5]))
@@ -107,7 +116,9 @@ def _merged(found: list[tuple[Matrix, RowNumbers]], k: int) -> tuple[Matrix, Row
     return np.take_along_axis(squares, order, 1), np.take_along_axis(rows, order, 1)
 
 
-def _exactly(people: Points, points: Points, squares: Matrix, rows: RowNumbers) -> Matrix:
+def _exactly(
+    people: FeatureTable, points: FeatureTable, squares: Matrix, rows: RowNumbers
+) -> Matrix:
     """Return the squared distances from differences taken before a linear change of coordinates.
 
     The coordinates of equal rows differ by rounding after it, and a copy must be at distance 0.
@@ -207,3 +218,26 @@ def add_squares(
         code, level = codes[j, start : start + size], target_codes[j]
         for i in range(size):
             distances[i] += 0.0 if code[i] == level else MISMATCH
+
+
+@kernel
+def add_columns_in_fours(
+    target: Vector, columns: Matrix, start: int, size: int, distances: Vector
+) -> int:
+    """Add (target[j] - columns[j, start + i])^2 to distances[i], i < size; return the next j.
+
+    Four columns at a time take fewer loads and stores of the distances. What is left of them, up to
+    three, is for the caller.
+    """
+    j = 0
+    while j + 3 < target.size:
+        x0, x1, x2, x3 = target[j], target[j + 1], target[j + 2], target[j + 3]
+        c0 = columns[j, start : start + size]
+        c1 = columns[j + 1, start : start + size]
+        c2 = columns[j + 2, start : start + size]
+        c3 = columns[j + 3, start : start + size]
+        for i in range(size):
+            d0, d1, d2, d3 = x0 - c0[i], x1 - c1[i], x2 - c2[i], x3 - c3[i]
+            distances[i] += (d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3)
+        j += 4
+    return j

@@ -9,10 +9,10 @@ import math
 
 import numpy as np
 
+from icsa.comparison.features import Features
 from icsa.errors import InputError
 from icsa.matrices import Vector
 from icsa.measures import Direction, Measure, NotEstimable
-from icsa.privacy.features import Features
 from icsa.privacy.groups import clopper_pearson
 from icsa.privacy.lenses import Lenses
 from icsa.privacy.neighbours import RowNumbers, nearest
@@ -49,7 +49,7 @@ def copied_row_measures(features: Features) -> dict[str, Measure]:
 
     Examples
     --------
-    >>> from icsa.privacy.features import as_features
+    >>> from icsa.comparison.features import as_features
     >>> both = as_features([[1.0], [1.0], [2.0], [3.0]], [[3.0], [1.0]])
     >>> {name: measure.value for name, measure in copied_row_measures(both).items()}
     {'verbatim_rows': 2.0, 'identical_match_share': 1.0, 'replicated_uniques': 0.5}
@@ -69,7 +69,7 @@ def verbatim_rows(features: Features) -> Measure:
 
     Examples
     --------
-    >>> from icsa.privacy.features import as_features
+    >>> from icsa.comparison.features import as_features
     >>> both = as_features([[1.0, 2.0], [3.0, 4.0]], [[3.0, 4.0], [1.0, 4.0], [3.0, 4.0]])
     >>> verbatim_rows(both).value
     2.0
@@ -84,7 +84,7 @@ def identical_match_share(features: Features) -> Measure:
 
     Examples
     --------
-    >>> from icsa.privacy.features import as_features
+    >>> from icsa.comparison.features import as_features
     >>> both = as_features([[1.0, 2.0], [3.0, 4.0]], [[3.0, 4.0], [1.0, 4.0]])
     >>> print(identical_match_share(both))
     0.500 (0.013 to 0.987)
@@ -99,7 +99,7 @@ def replicated_uniques(features: Features) -> Measure:
     --------
     Of four rows two are equal; of the two unique ones one is released.
 
-    >>> from icsa.privacy.features import as_features
+    >>> from icsa.comparison.features import as_features
     >>> both = as_features([[1.0], [1.0], [2.0], [3.0]], [[3.0], [1.0]])
     >>> replicated_uniques(both).value
     0.5
@@ -116,7 +116,7 @@ def verbatim_extremes(features: Features) -> Measure:
     --------
     The largest value 9 is released; the smallest, 1, belongs to two people and counts for nothing.
 
-    >>> from icsa.privacy.features import as_features
+    >>> from icsa.comparison.features import as_features
     >>> measure = verbatim_extremes(as_features([[1.0], [1.0], [4.0], [9.0]], [[2.0], [9.0]]))
     >>> measure.value, measure.n
     (1.0, 1)
@@ -151,7 +151,7 @@ def closest_record_measures(lenses: Lenses, *, threads: int = 1) -> dict[str, Me
 
     Examples
     --------
-    >>> from icsa.privacy.features import as_features
+    >>> from icsa.comparison.features import as_features
     >>> from icsa.privacy.lenses import fit_lenses
     >>> x = np.array([[0.0], [1.0], [3.0], [7.0]])  # median 2, scale 1.5 * 1.4826
     >>> found = closest_record_measures(fit_lenses(as_features(x, x + 0.5)))
@@ -185,7 +185,7 @@ def interval_disclosure(lenses: Lenses, near: Nearness) -> Measure:
 
     Examples
     --------
-    >>> from icsa.privacy.features import as_features
+    >>> from icsa.comparison.features import as_features
     >>> from icsa.privacy.lenses import fit_lenses
     >>> from icsa.privacy.people import measure_nearness, measure_surroundings
     >>> from icsa.privacy.standing_out import named_people
@@ -211,7 +211,7 @@ def raw_outlier_replication_error(features: Features, rows: RowNumbers) -> Measu
 
     Examples
     --------
-    >>> from icsa.privacy.features import as_features
+    >>> from icsa.comparison.features import as_features
     >>> both = as_features([[1.0, 0.0], [0.0, 1.0], [3.0, 4.0]], [[3.0, 3.0], [0.0, 0.0]])
     >>> raw_outlier_replication_error(both, np.array([2])).value
     0.04
@@ -241,7 +241,7 @@ def scaled_outlier_replication_error(lenses: Lenses, rows: RowNumbers, near: Nea
     --------
     The median is 2: 10 is 8 away from it, and 3.5 from the nearest released row. (3.5/8)^2 = .191.
 
-    >>> from icsa.privacy.features import as_features
+    >>> from icsa.comparison.features import as_features
     >>> from icsa.privacy.lenses import fit_lenses
     >>> from icsa.privacy.people import measure_nearness, measure_surroundings
     >>> from icsa.privacy.standing_out import named_people

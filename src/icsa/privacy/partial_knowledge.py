@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from icsa.comparison.column_pairs import Codes
+from icsa.comparison.features import FeatureTable
 from icsa.compilation import kernel
 from icsa.matrices import Matrix, Vector, row_blocks
-from icsa.privacy.features import Codes, FeatureTable
-from icsa.privacy.lenses import MISMATCH, Lenses, Points
-from icsa.privacy.neighbours import RowNumbers
+from icsa.privacy.lenses import Lenses
+from icsa.privacy.neighbours import MISMATCH, RowNumbers
 from icsa.threads import in_threads
 
 __all__ = ["Agreement", "AttackOutcome", "all_but_one_attack", "most_equal_cells"]
@@ -93,7 +94,7 @@ def most_equal_cells(
 
     Examples
     --------
-    >>> from icsa.privacy.features import as_features
+    >>> from icsa.comparison.features import as_features
     >>> from icsa.privacy.lenses import fit_lenses
     >>> x = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]])
     >>> released = np.array([[1.0, 2.0, 9.0], [4.0, 8.0, 3.0]])
@@ -151,7 +152,7 @@ def all_but_one_attack(lenses: Lenses, rows: RowNumbers, *, threads: int = 1) ->
 
     Examples
     --------
-    >>> from icsa.privacy.features import as_features
+    >>> from icsa.comparison.features import as_features
     >>> from icsa.privacy.lenses import fit_lenses
     >>> x = np.array([[0.0, 0.0], [1.0, 2.0], [2.0, 1.0], [3.0, 4.0], [50.0, 60.0]])
     >>> both = as_features(x, x[[4, 0]])  # the last person is in the release
@@ -168,8 +169,8 @@ def all_but_one_attack(lenses: Lenses, rows: RowNumbers, *, threads: int = 1) ->
 def _right_guesses(
     lenses: Lenses,
     rows: RowNumbers,
-    people: Points,
-    points: Points,
+    people: FeatureTable,
+    points: FeatureTable,
     own: RowNumbers | None,
     threads: int,
 ) -> Vector:
@@ -195,7 +196,7 @@ def _right_guesses(
 
 
 def _nearest_without_each(
-    people: Points, points: Points, own: RowNumbers | None, threads: int
+    people: FeatureTable, points: FeatureTable, own: RowNumbers | None, threads: int
 ) -> RowNumbers:
     """Return, for each person and column, the row nearest in all other columns; -1 for none."""
     m = people.n_rows

@@ -21,10 +21,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from icsa.comparison.features import FeatureTable
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector
-from icsa.privacy.lenses import MISMATCH, Lenses, LensName, Points
-from icsa.privacy.neighbours import RowNumbers, nearest
+from icsa.privacy.lenses import Lenses, LensName
+from icsa.privacy.neighbours import MISMATCH, RowNumbers, nearest
 from icsa.privacy.partial_knowledge import Agreement, most_equal_cells
 from icsa.privacy.standing_out import StandingOut
 
@@ -129,7 +130,7 @@ def measure_surroundings(lenses: Lenses, people: StandingOut, *, threads: int = 
 
     Examples
     --------
-    >>> from icsa.privacy.features import as_features
+    >>> from icsa.comparison.features import as_features
     >>> from icsa.privacy.lenses import fit_lenses
     >>> from icsa.privacy.standing_out import named_people
     >>> x = np.array([[0.0], [1.0], [2.0], [3.0], [10.0]])  # median 2, scale 1.4826
@@ -163,7 +164,7 @@ def measure_nearness(lenses: Lenses, around: Surroundings, *, threads: int = 1) 
 
     Examples
     --------
-    >>> from icsa.privacy.features import as_features
+    >>> from icsa.comparison.features import as_features
     >>> from icsa.privacy.lenses import fit_lenses
     >>> from icsa.privacy.standing_out import named_people
     >>> x = np.array([[0.0], [1.0], [2.0], [3.0], [10.0]])
@@ -214,19 +215,19 @@ def _ratios_without_top_column(
     return ratios
 
 
-def _without(points: Points, column: int) -> Points:
+def _without(points: FeatureTable, column: int) -> FeatureTable:
     """Return the points without one column, numeric ones counted first; numbers are not copied."""
     n_numbers = points.numbers.shape[0]
     if column >= n_numbers:
         codes = np.delete(points.codes, column - n_numbers, axis=0)
-        return Points(points.numbers, codes, points.change)
+        return FeatureTable(points.numbers, codes, points.change)
 
     def change(block: Matrix) -> Matrix:
         changed = block.copy() if points.change is None else points.change(block)
         changed[column] = 0.0
         return changed
 
-    return Points(points.numbers, points.codes, change)
+    return FeatureTable(points.numbers, points.codes, change)
 
 
 def chance(rho: Vector, dimension: float | Vector, n_rows: int, n_released: int) -> Vector:
@@ -285,7 +286,7 @@ def standing_out_parts(lenses: Lenses, rows: RowNumbers) -> Matrix:
 
     Examples
     --------
-    >>> from icsa.privacy.features import as_features
+    >>> from icsa.comparison.features import as_features
     >>> from icsa.privacy.lenses import fit_lenses
     >>> x = np.array([[0.0], [1.0], [2.0], [3.0], [12.0]])
     >>> codes = np.array([[0], [0], [0], [0], [1]])
@@ -337,7 +338,7 @@ def _ratios(d_rel: Vector, d_org: Vector) -> Vector:
     return np.where(doubled, np.where(d_rel == 0.0, 1.0, np.inf), ratios)
 
 
-def _dimension(points: Points, people: Matrix, n_columns: int, threads: int) -> float:
+def _dimension(points: FeatureTable, people: Matrix, n_columns: int, threads: int) -> float:
     """Return D: the smallest of columns, dimension of all rows, and of 20 or more people."""
     rows = np.sort(np.random.default_rng(_SEED).permutation(points.n_rows)[:_ROWS_FOR_DIMENSION])
     sample = points.rows(rows)

@@ -14,7 +14,7 @@ from icsa.compilation import kernel
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector, as_matrix, columns_first
 from icsa.measures import Direction, Estimate, Measure, NotEstimable
-from icsa.privacy.squares import add_columns_in_fours
+from icsa.privacy.neighbours import add_columns_in_fours
 
 __all__ = [
     "mean_replication_error",

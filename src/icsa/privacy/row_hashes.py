@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from icsa.privacy.features import FeatureTable
+from icsa.comparison.features import FeatureTable
 
 __all__ = ["RowHashes", "row_hashes"]
 

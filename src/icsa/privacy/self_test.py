@@ -14,8 +14,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from icsa.comparison.features import Features, FeatureTable
 from icsa.measures import Measure
-from icsa.privacy.features import Features, FeatureTable
 from icsa.privacy.groups import Group, nearest_release_group
 from icsa.privacy.lenses import Lenses, fit_lenses
 from icsa.privacy.measuring import privacy_measures
@@ -84,7 +84,7 @@ def ends_of_the_scale(
 
     Examples
     --------
-    >>> from icsa.privacy.features import as_features
+    >>> from icsa.comparison.features import as_features
     >>> from icsa.privacy.standing_out import standing_out
     >>> x = np.random.default_rng(1).normal(size=(100, 4))
     >>> lenses = fit_lenses(as_features(x, x))
@@ -125,7 +125,7 @@ def _smaller(lenses: Lenses, around: Surroundings, threads: int) -> tuple[Lenses
     others = np.random.default_rng(_SEED).permutation(n)[:_MOST_ROWS]
     kept: RowNumbers = np.unique(np.concatenate([people, others])).astype(np.int64)
     table = lenses.features.original.rows(kept)
-    fewer = fit_lenses(Features(table, table, lenses.features.names, lenses.features.grids))
+    fewer = fit_lenses(Features(table, table, lenses.features.columns))
     named = named_people(fewer, np.searchsorted(kept, people), threads=threads)
     return fewer, measure_surroundings(fewer, named, threads=threads)
 

@@ -14,9 +14,10 @@ from typing import Literal
 import numpy as np
 from scipy.special import chdtri
 
+from icsa.comparison.features import FeatureTable
 from icsa.errors import InputError
 from icsa.matrices import Vector
-from icsa.privacy.lenses import Lenses, Points
+from icsa.privacy.lenses import Lenses
 from icsa.privacy.neighbours import RowNumbers, nearest
 from icsa.privacy.robust_fit import robust_distances
 
@@ -83,7 +84,7 @@ def standing_out(lenses: Lenses, *, cap: int = 1_000, threads: int = 1) -> Stand
 
     Examples
     --------
-    >>> from icsa.privacy.features import as_features
+    >>> from icsa.comparison.features import as_features
     >>> from icsa.privacy.lenses import fit_lenses
     >>> x = np.random.default_rng(1).normal(size=(100, 3))
     >>> x[7] = 30.0
@@ -134,7 +135,7 @@ def named_people(lenses: Lenses, outliers: object, *, threads: int = 1) -> Stand
 
     Examples
     --------
-    >>> from icsa.privacy.features import as_features
+    >>> from icsa.comparison.features import as_features
     >>> from icsa.privacy.lenses import fit_lenses
     >>> x = np.random.default_rng(1).normal(size=(100, 3))
     >>> named_people(fit_lenses(as_features(x, x)), [3, 5]).why
@@ -168,7 +169,9 @@ def named_people(lenses: Lenses, outliers: object, *, threads: int = 1) -> Stand
     )
 
 
-def isolated_rows(points: Points, count: int, *, threads: int = 1) -> tuple[RowNumbers, Vector]:
+def isolated_rows(
+    points: FeatureTable, count: int, *, threads: int = 1
+) -> tuple[RowNumbers, Vector]:
     """Return the rows farthest from their 5th neighbour, farthest first, and these distances.
 
     Above 20,000 rows all are compared with 1,000 of them and the farthest 5% (at least three times
@@ -177,7 +180,7 @@ def isolated_rows(points: Points, count: int, *, threads: int = 1) -> tuple[RowN
     Examples
     --------
     >>> none = np.empty((0, 8), dtype=np.int32)
-    >>> line = Points(np.array([[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 40.0]]), none)
+    >>> line = FeatureTable(np.array([[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 40.0]]), none)
     >>> isolated_rows(line, 1)
     (array([7]), array([38.]))
     """
@@ -196,7 +199,7 @@ def isolated_rows(points: Points, count: int, *, threads: int = 1) -> tuple[RowN
 
 
 def _kth_distances(
-    points: Points, rows: RowNumbers, threads: int, references: RowNumbers | None = None
+    points: FeatureTable, rows: RowNumbers, threads: int, references: RowNumbers | None = None
 ) -> Vector:
     """Return each row's distance to its 5th neighbour (or last, of fewer) among the references."""
     others = points if references is None else points.rows(references)
@@ -214,7 +217,7 @@ def _kth_distances(
 
 
 def _isolations(
-    points: Points, rows: RowNumbers, known: RowNumbers, distances: Vector, threads: int
+    points: FeatureTable, rows: RowNumbers, known: RowNumbers, distances: Vector, threads: int
 ) -> Vector:
     """Return the distances to the 5th neighbour, computing those that are not known."""
     found = dict(zip(known.tolist(), distances.tolist(), strict=True))

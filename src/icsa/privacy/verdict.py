@@ -165,7 +165,7 @@ def verdict(
 
     Examples
     --------
-    >>> from icsa.privacy.features import as_features
+    >>> from icsa.comparison.features import as_features
     >>> from icsa.privacy.groups import nearest_release_group
     >>> from icsa.privacy.lenses import fit_lenses
     >>> from icsa.privacy.people import measure_nearness, measure_surroundings

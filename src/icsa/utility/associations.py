@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from icsa.comparison.column_pairs import Codes
 from icsa.correlations import CANCELLED, centred_columns, pairwise_correlations
 from icsa.matrices import Matrix, Vector
-from icsa.utility.compared import Codes
 
 __all__ = [
     "Associations",

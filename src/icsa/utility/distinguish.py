@@ -9,13 +9,13 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from icsa.comparison.column_pairs import ColumnPair, Rows, sampled
+from icsa.comparison.designs import encoded
 from icsa.errors import InputError, UnknownNameError
 from icsa.matrices import Matrix, Vector
 from icsa.measures import Estimate, Measure, NotEstimable
 from icsa.utility.associations import midranks
 from icsa.utility.chance import LIMIT
-from icsa.utility.compared import Codes, ComparedColumn, sampled
-from icsa.utility.design import encoded
 from icsa.utility.logistic import full_rank_scores, logistic_coefficients, logistic_probabilities
 
 __all__ = ["Distinguishability", "Propensity", "area_under_curve", "distinguishability"]
@@ -77,7 +77,7 @@ class Distinguishability:
 
 
 def distinguishability(
-    columns: Sequence[ComparedColumn], *, model: Propensity = "logistic", max_rows: int = 20_000
+    columns: Sequence[ColumnPair], *, model: Propensity = "logistic", max_rows: int = 20_000
 ) -> Distinguishability:
     """Return how well a model tells released rows from original ones, with its null expectation.
 
@@ -93,7 +93,7 @@ def distinguishability(
 
     Parameters
     ----------
-    columns : sequence of NumericColumn or CategoryColumn
+    columns : sequence of ColumnPair
     model : "logistic" or "cart"
     max_rows : int
         Of longer tables so many rows are drawn, for trees at most 5,000. S_pMSE grows with the
@@ -112,7 +112,7 @@ def distinguishability(
 
     Examples
     --------
-    >>> from icsa.utility.compared import numeric_column
+    >>> from icsa.comparison.column_pairs import numeric_column
     >>> x = np.arange(100.0)
     >>> same = distinguishability([numeric_column("age", x, x)])
     >>> far = distinguishability([numeric_column("age", x, x + 1000.0)])
@@ -274,7 +274,7 @@ def _crossfitted(x: Matrix, labels: Vector, fit: _Fit, *, seed: int) -> Vector:
     return probabilities
 
 
-def _folds(labels: Vector, seed: int) -> Codes:
+def _folds(labels: Vector, seed: int) -> Rows:
     """Return a fold of every row, each with the same share of both labels."""
     rng = np.random.default_rng(seed)
     folds = np.empty(labels.size, dtype=np.int64)

@@ -7,8 +7,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from icsa.comparison.column_pairs import Codes
 from icsa.matrices import Matrix, Vector
-from icsa.utility.compared import Codes
 
 __all__ = ["Classifier", "class_probabilities", "cluster_centres", "tree_probabilities"]
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from icsa.comparison.column_pairs import Codes, ColumnPair
 from icsa.compilation import kernel
 from icsa.correlations import varies
 from icsa.matrices import Vector
@@ -25,7 +26,6 @@ from icsa.utility.chance import (
     ks_chance,
     tv_chance,
 )
-from icsa.utility.compared import CategoryColumn, Codes, ComparedColumn, NumericColumn
 
 __all__ = [
     "QUANTILES",
@@ -92,16 +92,16 @@ class CategoryMargin:
 Margin = NumericMargin | CategoryMargin
 
 
-def compare_margins(columns: Sequence[ComparedColumn]) -> tuple[Margin, ...]:
+def compare_margins(columns: Sequence[ColumnPair]) -> tuple[Margin, ...]:
     """Return the comparison of every column on its own, in the order given.
 
     Parameters
     ----------
-    columns : sequence of NumericColumn or CategoryColumn
+    columns : sequence of ColumnPair
 
     Examples
     --------
-    >>> from icsa.utility.compared import category_column, numeric_column
+    >>> from icsa.comparison.column_pairs import category_column, numeric_column
     >>> age = numeric_column("age", [20, 30, 40, 50], [20, 30, 40, 90])
     >>> ward = category_column("ward", ["a", "a", "b", "b"], ["a", "b", "b", "b"])
     >>> for margin in compare_margins([age, ward]):
@@ -110,12 +110,12 @@ def compare_margins(columns: Sequence[ComparedColumn]) -> tuple[Margin, ...]:
     ward 0.250
     """
     return tuple(
-        numeric_margin(column) if isinstance(column, NumericColumn) else category_margin(column)
+        numeric_margin(column) if column.levels is None else category_margin(column)
         for column in columns
     )
 
 
-def numeric_margin(column: NumericColumn) -> NumericMargin:
+def numeric_margin(column: ColumnPair) -> NumericMargin:
     """Return mean, SD, quantiles, missing share and Kolmogorov-Smirnov distance of both tables.
 
     With n and m cells that are not missing, s the original's standard deviation and k its kurtosis,
@@ -127,11 +127,12 @@ def numeric_margin(column: NumericColumn) -> NumericMargin:
 
     Parameters
     ----------
-    column : NumericColumn
+    column : ColumnPair
+        Of numbers.
 
     Examples
     --------
-    >>> from icsa.utility.compared import numeric_column
+    >>> from icsa.comparison.column_pairs import numeric_column
     >>> margin = numeric_margin(numeric_column("age", [20, 30, 40, 50], [20, 30, 40, 90]))
     >>> print(margin.mean.original, margin.mean.released, margin.quantiles[2].released)
     35.0 45.0 35.0
@@ -158,16 +159,17 @@ def numeric_margin(column: NumericColumn) -> NumericMargin:
     )
 
 
-def category_margin(column: CategoryColumn) -> CategoryMargin:
+def category_margin(column: ColumnPair) -> CategoryMargin:
     """Return level shares, missing share and total variation of both tables.
 
     Parameters
     ----------
-    column : CategoryColumn
+    column : ColumnPair
+        Of levels.
 
     Examples
     --------
-    >>> from icsa.utility.compared import category_column
+    >>> from icsa.comparison.column_pairs import category_column
     >>> column = category_column("ward", ["a", "a", "b", None], ["a", "b", "b", "c"])
     >>> margin = category_margin(column)
     >>> [str(share.released) for share in margin.shares]
@@ -180,9 +182,8 @@ def category_margin(column: CategoryColumn) -> CategoryMargin:
     >>> print(margin.distance.measure)
     0.417
     """
-    counts = [
-        _level_counts(codes, len(column.levels)) for codes in (column.original, column.released)
-    ]
+    n_levels = len(column.levels or ())
+    counts = [_level_counts(codes, n_levels) for codes in (column.original, column.released)]
     n, m = (int(count.sum()) for count in counts)
     reason = _why_empty(n, m)
     shares = [count / max(count.sum(), 1.0) for count in counts]

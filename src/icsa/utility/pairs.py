@@ -9,12 +9,13 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from icsa.comparison.column_pairs import Codes, ColumnPair, sampled
+from icsa.comparison.features import Features
 from icsa.errors import InputError
-from icsa.matrices import Matrix, Vector
+from icsa.matrices import Matrix
 from icsa.measures import Estimate, NotEstimable
 from icsa.utility.associations import Associations, associations
 from icsa.utility.chance import AgainstChance, folded_normal
-from icsa.utility.compared import CategoryColumn, Codes, ComparedColumn, NumericColumn, sampled
 
 __all__ = ["Association", "PairComparison", "PairDifference", "compare_pairs"]
 
@@ -122,7 +123,7 @@ class PairComparison:
 
 
 def compare_pairs(
-    columns: Sequence[ComparedColumn], *, max_rows: int = 50_000, draws: int = _DRAWS
+    columns: Sequence[ColumnPair], *, max_rows: int = 50_000, draws: int = _DRAWS
 ) -> PairComparison:
     """Return the associations of all pairs of columns in both tables, with their differences.
 
@@ -133,7 +134,7 @@ def compare_pairs(
 
     Parameters
     ----------
-    columns : sequence of NumericColumn or CategoryColumn
+    columns : sequence of ColumnPair
         Of different names. Columns of two levels say more as numbers (0 and 1): Cramer's V has no
         sign.
     max_rows : int
@@ -147,7 +148,7 @@ def compare_pairs(
 
     Examples
     --------
-    >>> from icsa.utility.compared import category_column, numeric_column
+    >>> from icsa.comparison.column_pairs import category_column, numeric_column
     >>> x = np.arange(40.0)
     >>> columns = [
     ...     numeric_column("dose", x, x),
@@ -166,95 +167,77 @@ def compare_pairs(
     names = tuple(column.name for column in columns)
     if len(set(names)) < len(names):
         raise InputError("Columns need different names: some have the same.")
-    tables = _Tables.of(sampled(columns, max_rows, seed=_SEED))
-    original = associations(tables.numbers[0], tables.codes[0], tables.n_levels)
-    released = associations(tables.numbers[1], tables.codes[1], tables.n_levels)
-    n, m = (table.shape[0] for table in tables.numbers)
-    spreads = _spreads(tables, n, m, draws)
+    both = Features.consuming([_merged(each) for each in sampled(columns, max_rows, seed=_SEED)])
+    n_levels = tuple(len(each.levels) for each in both.columns if each.levels is not None)
+    # rows first, as they are drawn
+    tables = [
+        (np.ascontiguousarray(table.numbers.T), np.ascontiguousarray(table.codes.T))
+        for table in (both.original, both.released)
+    ]
+    n, m = both.original.n_rows, both.released.n_rows
+    found = _Found(
+        both,
+        associations(*tables[0], n_levels),
+        associations(*tables[1], n_levels),
+        _spreads(*tables[0], n_levels, m, draws),
+    )
     return PairComparison(
         names=names,
-        pairs=tuple(
-            _difference(tables, which, i, j, original, released, spreads, m)
-            for which, i, j in tables.every_pair()
-        ),
+        pairs=tuple(_difference(found, *place) for place in _every_pair(both.columns)),
         n_original=n,
         n_released=m,
     )
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
-class _Tables:
-    """Both tables as matrices: numbers, and codes of categories."""
+class _Found:
+    """The associations of both tables, and how much they vary by chance."""
 
-    numeric_names: tuple[str, ...]
-    category_names: tuple[str, ...]
-    numbers: tuple[Matrix, Matrix]
-    codes: tuple[Codes, Codes]
-    n_levels: tuple[int, ...]
-
-    @classmethod
-    def of(cls, columns: Sequence[ComparedColumn]) -> _Tables:
-        numeric = [column for column in columns if isinstance(column, NumericColumn)]
-        category = [_merged(column) for column in columns if isinstance(column, CategoryColumn)]
-        n, m = (columns[0].original.size, columns[0].released.size) if columns else (0, 0)
-        return cls(
-            tuple(column.name for column in numeric),
-            tuple(column.name for column in category),
-            (
-                _stacked([column.original for column in numeric], n),
-                _stacked([column.released for column in numeric], m),
-            ),
-            (
-                _stacked([column.original for column in category], n).astype(np.int64),
-                _stacked([column.released for column in category], m).astype(np.int64),
-            ),
-            tuple(len(column.levels) for column in category),
-        )
-
-    def names(self, which: Association, i: int, j: int) -> tuple[str, str]:
-        rows = self.numeric_names if which in ("pearson", "spearman") else self.category_names
-        columns = self.category_names if which == "cramers_v" else self.numeric_names
-        return rows[i], columns[j]
-
-    def every_pair(self) -> list[tuple[Association, int, int]]:
-        numeric, category = len(self.numeric_names), len(self.category_names)
-        correlations: tuple[Association, ...] = ("pearson", "spearman")
-        pairs: list[tuple[Association, int, int]] = [
-            (which, i, j)
-            for i in range(numeric)
-            for j in range(i + 1, numeric)
-            for which in correlations
-        ]
-        pairs += [("cramers_v", i, j) for i in range(category) for j in range(i + 1, category)]
-        pairs += [("correlation_ratio", i, j) for i in range(category) for j in range(numeric)]
-        return pairs
+    both: Features
+    original: Associations
+    released: Associations
+    spreads: Associations
 
 
-def _stacked(columns: Sequence[Vector] | Sequence[Codes], n_rows: int) -> Matrix:
-    return np.column_stack(columns) if columns else np.empty((n_rows, 0))
+def _every_pair(columns: Sequence[ColumnPair]) -> list[tuple[Association, int, int]]:
+    """Return every pair as positions among the numbers and among the categories."""
+    numeric = sum(column.levels is None for column in columns)
+    category = len(columns) - numeric
+    correlations: tuple[Association, ...] = ("pearson", "spearman")
+    pairs: list[tuple[Association, int, int]] = [
+        (which, i, j)
+        for i in range(numeric)
+        for j in range(i + 1, numeric)
+        for which in correlations
+    ]
+    pairs += [("cramers_v", i, j) for i in range(category) for j in range(i + 1, category)]
+    pairs += [("correlation_ratio", i, j) for i in range(category) for j in range(numeric)]
+    return pairs
 
 
-def _merged(column: CategoryColumn) -> CategoryColumn:
+def _merged(column: ColumnPair) -> ColumnPair:
     """Return the column with its rarest levels as one, where there are too many."""
-    if len(column.levels) <= _MOST_LEVELS:
+    if column.levels is None or len(column.levels) <= _MOST_LEVELS:
         return column
     counts = np.bincount(column.original[column.original >= 0], minlength=len(column.levels))
-    new = np.full(len(column.levels) + 1, _MOST_LEVELS - 1)
+    new = np.full(len(column.levels) + 1, _MOST_LEVELS - 1, dtype=np.int32)
     new[np.argsort(-counts, kind="stable")[: _MOST_LEVELS - 1]] = np.arange(_MOST_LEVELS - 1)
     new[-1] = -1  # code -1, a missing cell, stays
     levels = tuple(range(_MOST_LEVELS))
-    return CategoryColumn(column.name, new[column.original], new[column.released], levels)
+    return ColumnPair(column.name, new[column.original], new[column.released], levels)
 
 
-def _spreads(tables: _Tables, n: int, m: int, draws: int) -> Associations:
-    """Return the standard deviations of differences between samples of n and of m rows."""
+def _spreads(
+    numbers: Matrix, codes: Codes, n_levels: tuple[int, ...], m: int, draws: int
+) -> Associations:
+    """Return the standard deviations of differences between these rows and m others."""
     rng = np.random.default_rng(_SEED)
+    n = numbers.shape[0]
     size = min(n, _DRAWN_ROWS)
-    numbers, codes = tables.numbers[0], tables.codes[0]
     found = []
     for _ in range(draws if n and m else 0):
         rows = rng.integers(0, n, size=size)
-        found.append(associations(numbers[rows], codes[rows], tables.n_levels))
+        found.append(associations(numbers[rows], codes[rows], n_levels))
     factor = math.sqrt(size) * math.sqrt(1.0 / max(n, 1) + 1.0 / max(m, 1))
     return Associations(
         *(
@@ -275,20 +258,13 @@ def _deviation(drawn: list[Matrix], factor: float) -> Matrix:
     return np.where(counts > 1, np.sqrt(squares / np.maximum(counts - 1, 1)) * factor, np.nan)
 
 
-def _difference(
-    tables: _Tables,
-    which: Association,
-    i: int,
-    j: int,
-    original: Associations,
-    released: Associations,
-    spreads: Associations,
-    n: int,
-) -> PairDifference:
-    first, second = tables.names(which, i, j)
-    before = _estimate(getattr(original, which)[i, j], "original")
-    after = _estimate(getattr(released, which)[i, j], "release")
-    spread = float(getattr(spreads, which)[i, j])
+def _difference(found: _Found, which: Association, i: int, j: int) -> PairDifference:
+    numbers = found.both.n_numbers
+    first = i if which in ("pearson", "spearman") else numbers + i
+    second = numbers + j if which == "cramers_v" else j
+    before = _estimate(getattr(found.original, which)[i, j], "original")
+    after = _estimate(getattr(found.released, which)[i, j], "release")
+    spread = float(getattr(found.spreads, which)[i, j])
     estimate: Estimate
     if isinstance(before, NotEstimable):
         estimate = before
@@ -302,13 +278,17 @@ def _difference(
     if chance is not None:
         chance = (chance[0], max(chance[1], _ROUNDING))
     return PairDifference(
-        first=first,
-        second=second,
+        first=found.both.columns[first].name,
+        second=found.both.columns[second].name,
         association=which,
         original=before,
         released=after,
         difference=AgainstChance.of(
-            estimate, chance, name=f"difference of {which}", n=n, direction="neither"
+            estimate,
+            chance,
+            name=f"difference of {which}",
+            n=found.both.released.n_rows,
+            direction="neither",
         ),
     )
 

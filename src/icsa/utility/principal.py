@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from icsa.comparison.column_pairs import ColumnPair, sampled
+from icsa.comparison.designs import encoded
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector
 from icsa.measures import NotEstimable
-from icsa.utility.compared import ComparedColumn, sampled
-from icsa.utility.design import encoded
 
 __all__ = ["PrincipalPicture", "principal_picture"]
 
@@ -48,7 +48,7 @@ class PrincipalPicture:
 
 
 def principal_picture(
-    columns: Sequence[ComparedColumn],
+    columns: Sequence[ColumnPair],
     *,
     n_components: int = 2,
     max_points: int = 2000,
@@ -57,12 +57,12 @@ def principal_picture(
     """Return both tables in the first principal components of the original.
 
     Numbers are scaled by median and median absolute deviation, categories enter as dummies
-    (`icsa.utility.design.encoded`). The axes come from the original alone, with scaled cells
+    (`icsa.comparison.designs.encoded`). The axes come from the original alone, with scaled cells
     clipped at 3 so that people who stand out do not turn them; the points are not clipped.
 
     Parameters
     ----------
-    columns : sequence of NumericColumn or CategoryColumn
+    columns : sequence of ColumnPair
     n_components : int
     max_points, max_rows : int
         Rows of each table that become points, and that the axes are found from.
@@ -75,7 +75,7 @@ def principal_picture(
     --------
     The points lie on the diagonal; the first axis has all of the variance:
 
-    >>> from icsa.utility.compared import numeric_column
+    >>> from icsa.comparison.column_pairs import numeric_column
     >>> x = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
     >>> picture = principal_picture([numeric_column("a", x, x), numeric_column("b", x, x)])
     >>> picture

@@ -12,18 +12,12 @@ from typing import get_args
 
 import numpy as np
 
+from icsa.comparison.column_pairs import Codes, ColumnPair, Rows, named, sampled
+from icsa.comparison.designs import encoded
 from icsa.errors import InputError, UnknownNameError
 from icsa.matrices import Matrix, Vector
 from icsa.measures import Estimate, Measure, NotEstimable
 from icsa.utility.chance import LIMIT, AgainstChance, folded_normal
-from icsa.utility.compared import (
-    CategoryColumn,
-    Codes,
-    ComparedColumn,
-    named,
-    sampled,
-)
-from icsa.utility.design import encoded
 from icsa.utility.distinguish import area_under_curve
 from icsa.utility.learners import Classifier, class_probabilities, cluster_centres
 
@@ -95,7 +89,7 @@ class ClusteringTask:
 
 
 def classification_task(
-    columns: Sequence[ComparedColumn],
+    columns: Sequence[ColumnPair],
     target: str,
     *,
     model: Classifier = "forest",
@@ -109,7 +103,7 @@ def classification_task(
 
     Parameters
     ----------
-    columns : sequence of NumericColumn or CategoryColumn
+    columns : sequence of ColumnPair
         The target among them.
     target : str
         A category column; rows where it is missing are left out.
@@ -122,7 +116,7 @@ def classification_task(
 
     Examples
     --------
-    >>> from icsa.utility.compared import category_column, numeric_column
+    >>> from icsa.comparison.column_pairs import category_column, numeric_column
     >>> x = np.arange(200.0)
     >>> columns = [numeric_column("x", x, x), category_column("y", x > 99, x > 99)]
     >>> task = classification_task(columns, "y", model="logistic")
@@ -144,7 +138,7 @@ def classification_task(
     reason = _why_not(answers, test, train, known[1], design.original.shape[1])
     if reason is not None:
         return _no_classification(target, model, n_test, reason)
-    levels = len(answers.levels)
+    levels = len(answers.levels or ())
     new = design.original[test]
     return _classified(
         target,
@@ -158,7 +152,7 @@ def classification_task(
 
 
 def clustering_task(
-    columns: Sequence[ComparedColumn], *, n_clusters: int = 3, max_rows: int = 5_000
+    columns: Sequence[ColumnPair], *, n_clusters: int = 3, max_rows: int = 5_000
 ) -> ClusteringTask:
     """Return how far the groups that k-means finds in a release are those of the original.
 
@@ -168,7 +162,7 @@ def clustering_task(
 
     Parameters
     ----------
-    columns : sequence of NumericColumn or CategoryColumn
+    columns : sequence of ColumnPair
     n_clusters : int
         At least 2.
     max_rows : int
@@ -176,7 +170,7 @@ def clustering_task(
 
     Examples
     --------
-    >>> from icsa.utility.compared import numeric_column
+    >>> from icsa.comparison.column_pairs import numeric_column
     >>> x = np.array([0.0, 1.0, 2.0, 100.0, 101.0, 102.0, 200.0, 201.0, 202.0])
     >>> print(clustering_task([numeric_column("x", x, x[::-1])], n_clusters=3).agreement)
     1.00
@@ -201,16 +195,16 @@ def clustering_task(
     return _clustering(n_clusters, adjusted_rand(groups, found), by_chance, n)
 
 
-def category_to_predict(column: ComparedColumn) -> CategoryColumn:
+def category_to_predict(column: ColumnPair) -> ColumnPair:
     """Return the column if its levels can be predicted: a category, or a binary column.
 
     Examples
     --------
-    >>> from icsa.utility.compared import category_column
+    >>> from icsa.comparison.column_pairs import category_column
     >>> category_to_predict(category_column("sex", ["f", "m"], ["m"]))
-    <column of 2 categories, 2 and 1 rows>
+    <column of 2 levels, 2 and 1 rows>
     """
-    if isinstance(column, CategoryColumn):
+    if column.levels is not None:
         return column
     raise InputError(
         f"Column {column.name!r} is numeric; a category or binary column is needed to predict its "
@@ -247,7 +241,7 @@ def adjusted_rand(first: Codes, second: Codes) -> float:
 
 
 def _why_not(
-    answers: CategoryColumn, test: Codes, train: Codes, released: Codes, n_features: int
+    answers: ColumnPair, test: Rows, train: Rows, released: Rows, n_features: int
 ) -> NotEstimable | None:
     if not n_features:
         return NotEstimable("there is no other column that varies")
@@ -379,7 +373,7 @@ def _clustering(
 
 def _nearest(rows: Matrix, centres: Matrix) -> Codes:
     distances = [((rows - centre) ** 2).sum(axis=1) for centre in centres]
-    return np.asarray(np.argmin(distances, axis=0), dtype=np.int64)
+    return np.asarray(np.argmin(distances, axis=0), dtype=np.int32)
 
 
 def _distinct(rows: Matrix) -> int:

@@ -12,20 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from icsa.comparison.column_pairs import ColumnPair, Rows, named, sampled
+from icsa.comparison.designs import encoded
 from icsa.correlations import varies
 from icsa.errors import ConvergenceError, InputError
 from icsa.matrices import Matrix, Vector
 from icsa.measures import Direction, Estimate, Measure, NotEstimable
-from icsa.utility.compared import (
-    CategoryColumn,
-    Codes,
-    ComparedColumn,
-    NumericColumn,
-    named,
-    sampled,
-    taken,
-)
-from icsa.utility.design import encoded
 from icsa.utility.lasso import LassoFit, cross_validated_lasso, random_folds
 from icsa.utility.selection import SELECTION_METRICS
 
@@ -130,7 +122,7 @@ class _Fits:
 
 
 def selection_task(
-    columns: Sequence[ComparedColumn], response: str, *, max_rows: int = 20_000
+    columns: Sequence[ColumnPair], response: str, *, max_rows: int = 20_000
 ) -> SelectionTask:
     """Return which columns the lasso selects for a response on both tables, and how they agree.
 
@@ -140,7 +132,7 @@ def selection_task(
 
     Parameters
     ----------
-    columns : sequence of NumericColumn or CategoryColumn
+    columns : sequence of ColumnPair
         The response among them.
     response : str
         A numeric column, or a category of two levels, which count as 0 and 1.
@@ -149,7 +141,7 @@ def selection_task(
 
     Examples
     --------
-    >>> from icsa.utility.compared import numeric_column
+    >>> from icsa.comparison.column_pairs import numeric_column
     >>> rng = np.random.default_rng(0)
     >>> x, new = rng.normal(size=(2, 200, 3))
     >>> columns = [numeric_column(name, x[:, j], new[:, j]) for j, name in enumerate("abc")]
@@ -163,7 +155,11 @@ def selection_task(
     rows = sampled(columns, max_rows, seed=_SEED)
     answer = numeric_response(named(rows, response))
     others = [column for column in rows if column.name != response]
-    sparse = [column.name for column in others if max(_missing_shares(column)) > _MOST_MISSING]
+    sparse = [
+        column.name
+        for column in others
+        if max(cells.mean() for cells in column.missing) > _MOST_MISSING
+    ]
     used = [column for column in others if column.name not in sparse]
     kept = [np.flatnonzero(complete) for complete in _complete([answer, *used])]
     sizes = (answer.original.size - kept[0].size, answer.released.size - kept[1].size)
@@ -184,16 +180,16 @@ def selection_task(
     )
 
 
-def numeric_response(column: ComparedColumn) -> NumericColumn:
+def numeric_response(column: ColumnPair) -> ColumnPair:
     """Return a response as numbers; of a category of two levels the second is 1.
 
     Examples
     --------
-    >>> from icsa.utility.compared import category_column
+    >>> from icsa.comparison.column_pairs import category_column
     >>> numeric_response(category_column("sex", ["f", "m"], ["m", None])).released
     array([ 1., nan])
     """
-    if isinstance(column, NumericColumn):
+    if column.levels is None:
         return column
     seen = np.unique(np.concatenate([column.original, column.released]))
     if (seen >= 0).sum() > 2:
@@ -205,28 +201,17 @@ def numeric_response(column: ComparedColumn) -> NumericColumn:
         np.where(codes < 0, np.nan, (codes == seen[-1]) + 0.0)
         for codes in (column.original, column.released)
     )
-    return NumericColumn(column.name, first, second)
+    return ColumnPair(column.name, first, second)
 
 
-def _missing_shares(column: ComparedColumn) -> tuple[float, float]:
-    first, second = _missing(column)
-    return float(first.mean()), float(second.mean())
-
-
-def _missing(column: ComparedColumn) -> tuple[Selected, Selected]:
-    if isinstance(column, CategoryColumn):
-        return column.original < 0, column.released < 0
-    return np.isnan(column.original), np.isnan(column.released)
-
-
-def _complete(columns: Sequence[ComparedColumn]) -> tuple[Selected, Selected]:
-    missing = [_missing(column) for column in columns]
+def _complete(columns: Sequence[ColumnPair]) -> tuple[Selected, Selected]:
+    missing = [column.missing for column in columns]
     first, second = (np.any([pair[table] for pair in missing], axis=0) for table in (0, 1))
     return ~first, ~second
 
 
 def _problem(
-    answer: NumericColumn, others: Sequence[ComparedColumn], kept: Sequence[Codes]
+    answer: ColumnPair, others: Sequence[ColumnPair], kept: Sequence[Rows]
 ) -> _Problem | NotEstimable:
     for rows, table in zip(kept, ("original", "release"), strict=True):
         if rows.size < _FEWEST_ROWS:
@@ -235,10 +220,10 @@ def _problem(
             )
     if not others:
         return NotEstimable("there is no other column")
-    design = encoded([taken(column, kept[0], kept[1]) for column in others])
+    design = encoded([column.rows(kept[0], kept[1]) for column in others])
     if not design.sources:
         return NotEstimable("no other column varies")
-    response = taken(answer, kept[0], kept[1])
+    response = answer.rows(kept[0], kept[1])
     if not (varies(response.original) and varies(response.released)):
         return NotEstimable("the response does not vary")
     spread = float(response.original.std())
@@ -257,7 +242,7 @@ def _both_fits(problem: _Problem) -> _Fits | NotEstimable:
     return _Fits(problem, found[0], found[1])
 
 
-def _fitted(x: Matrix, y: Vector, folds: Codes) -> LassoFit | NotEstimable:
+def _fitted(x: Matrix, y: Vector, folds: Rows) -> LassoFit | NotEstimable:
     try:
         return cross_validated_lasso(x, y, folds=folds, convention="glmnet", stop_early=True)
     except ConvergenceError:

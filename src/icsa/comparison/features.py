@@ -1,23 +1,22 @@
-"""Two tables as the assessment sees them: numbers, codes of categories, and the grid of numbers.
+"""An original and a release as two tables of the same columns, which lie columns first.
 
-Everything else in this package works on `Features`. Tables lie columns first, so that a column is
-one piece of memory; rows are people. Nothing here reads files or knows data frames.
+A column is then one piece of memory, and the pairs of columns that the utility measures and the
+models read are views of it: cells are in memory once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from icsa.comparison.column_pairs import Cells, Codes, ColumnPair
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector, columns_first
 
-__all__ = ["Codes", "FeatureTable", "Features", "as_features", "lattice_step"]
-
-Codes = npt.NDArray[np.int32]
+__all__ = ["FeatureTable", "Features", "as_features", "lattice_step"]
 
 # A lattice is looked for in this many cells at most.
 _CELLS_FOR_LATTICE = 10_000
@@ -35,10 +34,23 @@ class FeatureTable:
         One row for each numeric column; NaN is missing.
     codes : ndarray of shape (n_categories, n_rows), int32
         One row for each categorical column; -1 is missing.
+    change : callable, optional
+        What turns a block of `numbers` into other coordinates, such as those of a lens.
     """
 
     numbers: Matrix
     codes: Codes
+    change: Callable[[Matrix], Matrix] | None = None
+
+    @classmethod
+    def consuming(cls, columns: list[Cells], n_numbers: int, n_rows: int) -> FeatureTable:
+        """Return columns as one table, numbers first; each is let go as soon as it is copied."""
+        numbers = np.empty((n_numbers, n_rows))
+        codes = np.empty((len(columns) - n_numbers, n_rows), dtype=np.int32)
+        for place, row in enumerate((*numbers, *codes)):
+            row[:] = columns[place]
+            columns[place] = row[:0]
+        return cls(numbers, codes)
 
     @property
     def n_rows(self) -> int:
@@ -47,9 +59,13 @@ class FeatureTable:
 
     def rows(self, rows: npt.NDArray[np.intp]) -> FeatureTable:
         """Return a table of some of the rows, in the order given."""
-        return FeatureTable(
-            np.ascontiguousarray(self.numbers[:, rows]), np.ascontiguousarray(self.codes[:, rows])
-        )
+        numbers = np.ascontiguousarray(self.numbers[:, rows])
+        return FeatureTable(numbers, np.ascontiguousarray(self.codes[:, rows]), self.change)
+
+    def block(self, rows: slice) -> Matrix:
+        """Return the coordinates of a block of rows."""
+        block = np.ascontiguousarray(self.numbers[:, rows])
+        return block if self.change is None else self.change(block)
 
     def __repr__(self) -> str:
         """Show sizes only."""
@@ -67,25 +83,59 @@ class Features:
     ----------
     original, released : FeatureTable
         They may have different numbers of rows.
-    names : tuple of str
-        Names of the numeric columns, then of the categorical ones.
-    grids : ndarray of shape (n_numbers,)
-        Step of the lattice that a numeric column's values lie on; 0 where there is none.
+    columns : tuple of ColumnPair
+        The numeric columns, then the categorical ones. Their cells are views of the tables.
     """
 
     original: FeatureTable
     released: FeatureTable
-    names: tuple[str, ...]
-    grids: Vector
+    columns: tuple[ColumnPair, ...]
+
+    @classmethod
+    def consuming(cls, columns: list[ColumnPair]) -> Features:
+        """Return columns of both tables as one record; the list is empty afterwards."""
+        columns.sort(key=lambda column: column.levels is not None)
+        n, m = (columns[0].original.size, columns[0].released.size) if columns else (0, 0)
+        n_numbers = sum(column.levels is None for column in columns)
+        firsts, seconds = [c.original for c in columns], [c.released for c in columns]
+        none = np.empty(0)
+        bare = tuple(replace(column, original=none, released=none) for column in columns)
+        columns.clear()
+        first = FeatureTable.consuming(firsts, n_numbers, n)
+        return cls(first, FeatureTable.consuming(seconds, n_numbers, m), bare)
+
+    def __post_init__(self) -> None:
+        """Let every column be a view of the tables, so that cells are in memory once."""
+        cells = [(*table.numbers, *table.codes) for table in (self.original, self.released)]
+        viewed = tuple(
+            replace(column, original=first, released=second)
+            for column, first, second in zip(self.columns, *cells, strict=True)
+        )
+        object.__setattr__(self, "columns", viewed)
 
     @property
     def n_columns(self) -> int:
         """Number of columns, numeric and categorical."""
-        return len(self.names)
+        return len(self.columns)
+
+    @property
+    def n_numbers(self) -> int:
+        """Number of numeric columns."""
+        return int(self.original.numbers.shape[0])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the numeric columns, then of the categorical ones."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def grids(self) -> Vector:
+        """Steps of the lattices that the numeric columns lie on; 0 where there is none."""
+        return np.array([column.grid for column in self.columns if column.levels is None], float)
 
     def with_released(self, released: FeatureTable) -> Features:
         """Return the same original beside another release."""
-        return Features(self.original, released, self.names, self.grids)
+        return Features(self.original, released, self.columns)
 
     def __repr__(self) -> str:
         """Show sizes only."""
@@ -127,24 +177,30 @@ released <FeatureTable: 1 rows, 2 numeric and 0 categorical columns>>
     >>> both.grids
     array([1., 0.])
     """
-    tables = (
-        _table(original, original_codes, "original"),
-        _table(released, released_codes, "release"),
-    )
-    n_numbers, n_codes = tables[0].numbers.shape[0], tables[0].codes.shape[0]
-    if tables[1].numbers.shape[0] != n_numbers or tables[1].codes.shape[0] != n_codes:
+    first = _table(original, original_codes, "original")
+    second = _table(released, released_codes, "release")
+    n_numbers, n_codes = first.numbers.shape[0], first.codes.shape[0]
+    if second.numbers.shape[0] != n_numbers or second.codes.shape[0] != n_codes:
         raise InputError(
             f"The original has {n_numbers} numeric and {n_codes} categorical columns, the release "
-            f"{tables[1].numbers.shape[0]} and {tables[1].codes.shape[0]}: they must have the same "
+            f"{second.numbers.shape[0]} and {second.codes.shape[0]}: they must have the same "
             "ones, in the same order."
         )
     if n_numbers + n_codes == 0:
         raise InputError("There are no columns in common: give at least one.")
-    all_names = (
-        *_names(names, n_numbers, "number", "numeric"),
-        *_names(category_names, n_codes, "category", "categorical"),
+    none = np.empty(0)
+    numeric = zip(
+        _names(names, n_numbers, "number", "numeric"), _grids(grids, first.numbers), strict=True
     )
-    return Features(*tables, all_names, _grids(grids, tables[0].numbers))
+    sizes = np.max([table.codes.max(axis=1, initial=-1) + 1 for table in (first, second)], axis=0)
+    categories = zip(
+        _names(category_names, n_codes, "category", "categorical"), sizes.tolist(), strict=True
+    )
+    columns = (
+        *(ColumnPair(name, none, none, grid=float(grid)) for name, grid in numeric),
+        *(ColumnPair(name, none, none, tuple(range(size))) for name, size in categories),
+    )
+    return Features(first, second, columns)
 
 
 def lattice_step(values: Vector) -> float:

@@ -2,76 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from icsa.assessment.cells import Reading, as_numbers, as_text, numbers_of, reading_of
 from icsa.columns.reading import without_codes
+from icsa.comparison.cells import Reading, as_numbers, as_text, numbers_of, reading_of
+from icsa.comparison.column_pairs import Codes, ColumnPair
+from icsa.comparison.features import lattice_step
 from icsa.lattice import find_lattice
 from icsa.matrices import Vector
-from icsa.privacy.features import lattice_step
-from icsa.schema import ColumnSpec, Kind
+from icsa.schema import QUANTITY_KINDS, ColumnSpec, Kind
 
-__all__ = ["NUMERIC_KINDS", "CodedColumn", "code_column"]
-
-NUMERIC_KINDS: tuple[Kind, ...] = (
-    "continuous",
-    "integer",
-    "zero-inflated",
-    "date",
-    "datetime",
-    "duration",
-    "time",
-)
-
-_Values = npt.NDArray[Any]
+__all__ = ["code_column"]
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class CodedColumn:
-    """A column of both tables, in a form that can be compared.
-
-    Attributes
-    ----------
-    name : str
-    kind : str
-        As the schema has it.
-    original, released : ndarray
-        Numbers (NaN where missing), or codes of levels (int32, -1 where missing).
-    levels : tuple of str, optional
-        What the codes stand for; None for numbers. Levels of the original first.
-    grid : float
-        Step of the lattice that the original's numbers lie on; 0 where there is none.
-    unit : str
-        What the numbers count: "days since 1970-01-01", ..., or empty.
-    note : str
-        What had to be done to compare, or empty.
-    encode : callable
-        From the cells of another release to its numbers or codes.
-    """
-
-    name: str
-    kind: Kind
-    original: _Values
-    released: _Values
-    levels: tuple[str, ...] | None
-    grid: float
-    unit: str
-    note: str
-    encode: Callable[[pl.Series], _Values]
-
-    def __repr__(self) -> str:
-        """Show sizes only."""
-        what = "numbers" if self.levels is None else f"{len(self.levels)} levels"
-        return f"<column of {what}, {self.original.size} and {self.released.size} rows>"
-
-
-def code_column(original: pl.Series, released: pl.Series, spec: ColumnSpec) -> CodedColumn | str:
+def code_column(original: pl.Series, released: pl.Series, spec: ColumnSpec) -> ColumnPair | str:
     """Return a column of both tables as numbers or codes; or why they cannot be compared.
 
     Numeric kinds, dates and times become numbers. So do ordinal columns: numbers that they hold, or
@@ -93,7 +40,7 @@ def code_column(original: pl.Series, released: pl.Series, spec: ColumnSpec) -> C
     >>> column.original.tolist(), column.released.tolist(), column.levels
     ([0, 1, -1], [1, 2], ('a', 'b', 'c'))
     """
-    if spec.kind in NUMERIC_KINDS:
+    if spec.kind in QUANTITY_KINDS:
         return _as_numeric(original, released, spec, reading_of(spec.kind))
     if spec.kind == "ordinal":
         order = _known_order(original, spec)
@@ -108,7 +55,7 @@ def code_column(original: pl.Series, released: pl.Series, spec: ColumnSpec) -> C
 
 def _as_numeric(
     original: pl.Series, released: pl.Series, spec: ColumnSpec, reading: Reading
-) -> CodedColumn | str:
+) -> ColumnPair | str:
     first, second = reading(original), reading(released)
     if first is None or second is None:
         return _cannot(original, released, spec)
@@ -119,12 +66,11 @@ def _as_numeric(
         return _finite(numbers_of(without_codes(read, _plain(spec))))
 
     numbers = encode(first)
-    return CodedColumn(
+    return ColumnPair(
         name=spec.name,
         kind=spec.kind,
         original=numbers,
         released=encode(second),
-        levels=None,
         grid=_grid(numbers, spec),
         unit=_UNITS.get(spec.kind, ""),
         note=_note(original, released, spec),
@@ -134,38 +80,31 @@ def _as_numeric(
 
 def _as_positions(
     original: pl.Series, released: pl.Series, spec: ColumnSpec, order: list[str]
-) -> CodedColumn | None:
+) -> ColumnPair | None:
     """Return positions of levels in their order; None where a table has others."""
 
     def encode(cells: pl.Series) -> Vector:
         text = as_text(cells)
         assert text is not None
-        return _positions(without_codes(text, spec), order).astype(np.float64)
+        positions = _positions(without_codes(text, spec), order).astype(np.float64)
+        positions[positions < 0] = np.nan
+        return positions
 
-    texts = as_text(original), as_text(released)
-    for text in texts:
+    for text in (as_text(original), as_text(released)):
         if text is None or not set(without_codes(text, spec).drop_nulls().unique()) <= set(order):
             return None
-
-    def numbers(cells: pl.Series) -> Vector:
-        found = encode(cells)
-        found[found < 0] = np.nan
-        return found
-
-    return CodedColumn(
+    return ColumnPair(
         name=spec.name,
         kind=spec.kind,
-        original=numbers(original),
-        released=numbers(released),
-        levels=None,
+        original=encode(original),
+        released=encode(released),
         grid=1.0,
         unit="level, counted from 0",
-        note="",
-        encode=numbers,
+        encode=encode,
     )
 
 
-def _as_codes(original: pl.Series, released: pl.Series, spec: ColumnSpec) -> CodedColumn | str:
+def _as_codes(original: pl.Series, released: pl.Series, spec: ColumnSpec) -> ColumnPair | str:
     same_type = original.dtype == released.dtype
     numeric = not same_type and all(as_numbers(cells) is not None for cells in (original, released))
     reading: Reading = as_numbers if numeric else as_text
@@ -188,26 +127,24 @@ def _as_codes(original: pl.Series, released: pl.Series, spec: ColumnSpec) -> Cod
     new = sorted(set(after.drop_nulls().unique()) - set(known))
     levels = [*known, *new]
 
-    def encode(cells: pl.Series) -> npt.NDArray[np.int32]:
+    def encode(cells: pl.Series) -> Codes:
         return _positions(read(cells), levels)
 
     note = _note(original, released, spec)
     if new:
         note = f"{note} {spec.name!r}: {len(new)} level(s) only in the release.".strip()
-    return CodedColumn(
+    return ColumnPair(
         name=spec.name,
         kind=spec.kind,
         original=_positions(before, levels),
         released=_positions(after, levels),
         levels=tuple(levels),
-        grid=0.0,
-        unit="",
         note=note,
         encode=encode,
     )
 
 
-def _positions(text: pl.Series, levels: list[str]) -> npt.NDArray[np.int32]:
+def _positions(text: pl.Series, levels: list[str]) -> Codes:
     """Return each text's position, -1 for missing, and one after the last for an unknown one."""
     if not levels:
         return np.where(text.is_null().to_numpy(), -1, 0).astype(np.int32)

@@ -8,10 +8,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from icsa.comparison.column_pairs import ColumnPair
 from icsa.correlations import exceeds_rounding, varies
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector
-from icsa.utility.compared import CategoryColumn, ComparedColumn, NumericColumn
 
 __all__ = ["Design", "Scale", "encoded", "location_and_scale"]
 
@@ -43,7 +43,7 @@ class Design:
         return f"<{len(self.sources)} features of {n} and {m} rows>"
 
 
-def encoded(columns: Sequence[ComparedColumn], *, scale: Scale = "moments") -> Design:
+def encoded(columns: Sequence[ColumnPair], *, scale: Scale = "moments") -> Design:
     """Return the columns as features: numbers, and dummies of levels, on the original's scale.
 
     A number becomes (x - location) / scale with a missing cell at 0, and a feature of its own says
@@ -53,13 +53,13 @@ def encoded(columns: Sequence[ComparedColumn], *, scale: Scale = "moments") -> D
 
     Parameters
     ----------
-    columns : sequence of NumericColumn or CategoryColumn
+    columns : sequence of ColumnPair
     scale : "moments" or "robust"
         Mean and standard deviation, or median and median absolute deviation.
 
     Examples
     --------
-    >>> from icsa.utility.compared import category_column, numeric_column
+    >>> from icsa.comparison.column_pairs import category_column, numeric_column
     >>> age = numeric_column("age", [1.0, 3.0, np.nan], [3.0])
     >>> ward = category_column("ward", ["a", "a", "b"], ["b"])
     >>> design = encoded([age, ward])
@@ -76,9 +76,7 @@ def encoded(columns: Sequence[ComparedColumn], *, scale: Scale = "moments") -> D
     second: list[Vector] = []
     sources: list[str] = []
     for column in columns:
-        features = (
-            _of_numbers(column, scale) if isinstance(column, NumericColumn) else _of_levels(column)
-        )
+        features = _of_numbers(column, scale) if column.levels is None else _of_levels(column)
         for before, after in features:
             first.append(before)
             second.append(after)
@@ -119,7 +117,7 @@ def _deviation(cells: Vector) -> float:
     return float((cells / largest).std()) * largest
 
 
-def _of_numbers(column: NumericColumn, scale: Scale) -> list[tuple[Vector, Vector]]:
+def _of_numbers(column: ColumnPair, scale: Scale) -> list[tuple[Vector, Vector]]:
     centre, spread = location_and_scale(column.original, scale)
     if spread == 0.0:  # constant in the original, but perhaps not in the release
         centre, spread = location_and_scale(
@@ -129,14 +127,14 @@ def _of_numbers(column: NumericColumn, scale: Scale) -> list[tuple[Vector, Vecto
     if spread > 0.0:
         scaled = [(cells - centre) / spread for cells in (column.original, column.released)]
         features.append((np.nan_to_num(scaled[0]), np.nan_to_num(scaled[1])))
-    missing = [np.isnan(cells) for cells in (column.original, column.released)]
+    missing = column.missing
     return features + _dummies(missing[0][:, None], missing[1][:, None], 2)
 
 
-def _of_levels(column: CategoryColumn) -> list[tuple[Vector, Vector]]:
+def _of_levels(column: ColumnPair) -> list[tuple[Vector, Vector]]:
     # missing cells become level 0
     first, second = column.original + 1, column.released + 1
-    counts = np.bincount(np.concatenate([first, second]), minlength=len(column.levels) + 1)
+    counts = np.bincount(np.concatenate([first, second]), minlength=len(column.levels or ()) + 1)
     order = np.argsort(-counts, kind="stable")
     order = order[counts[order] > 0]
     levels = order[1:_MOST_LEVELS]  # the most frequent one is the reference

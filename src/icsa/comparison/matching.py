@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from icsa.assessment.cells import as_text
-from icsa.assessment.coding import CodedColumn, code_column
+from icsa.comparison.cells import as_text
+from icsa.comparison.coding import code_column
+from icsa.comparison.column_pairs import Cells, ColumnPair
+from icsa.comparison.features import Features, FeatureTable
 from icsa.errors import InputError
-from icsa.privacy.features import Features, FeatureTable
 from icsa.schema import ColumnSpec, Schema
 from icsa.tables import Table
-from icsa.utility.compared import CategoryColumn, ComparedColumn, NumericColumn
 
 __all__ = ["Comparison", "match_tables"]
 
@@ -31,10 +28,7 @@ class Comparison:
     ----------
     original, released : Table
     features : Features
-        Both as the privacy measures see them.
-    columns : tuple of CodedColumn
-        Those that can be compared, numbers before codes, each in the original's order. Their cells
-        are views of `features`.
+        Those columns that can be compared, numbers before codes, each in the original's order.
     matched, only_original, only_released : tuple of str
         Names of columns.
     notes : tuple of str
@@ -47,7 +41,6 @@ class Comparison:
     original: Table
     released: Table
     features: Features
-    columns: tuple[CodedColumn, ...]
     matched: tuple[str, ...]
     only_original: tuple[str, ...]
     only_released: tuple[str, ...]
@@ -55,17 +48,17 @@ class Comparison:
     as_they_are: Mapping[str, int]
 
     @property
-    def utility_columns(self) -> tuple[ComparedColumn, ...]:
-        """The two tables as the utility measures see them."""
-        return tuple(_for_utility(column) for column in self.columns)
+    def columns(self) -> tuple[ColumnPair, ...]:
+        """The columns of the features."""
+        return self.features.columns
 
     def encode(self, frame: pl.DataFrame) -> FeatureTable:
         """Return another release of the same original as the privacy measures see it."""
-        return _stacked(
-            self.columns,
-            [column.encode(frame[column.name]) for column in self.columns],
-            frame.height,
-        )
+        values: list[Cells] = []
+        for column in self.columns:
+            assert column.encode is not None
+            values.append(column.encode(frame[column.name]))
+        return FeatureTable.consuming(values, self.features.n_numbers, frame.height)
 
     def __repr__(self) -> str:
         """Show sizes only."""
@@ -100,7 +93,7 @@ def match_tables(
     first, second = original.frame.columns, released.frame.columns
     matched = [name for name in first if name in second]
     _require_rows(original, released)
-    coded: list[CodedColumn] = []
+    coded: list[ColumnPair] = []
     notes = _differences(original, released, matched)
     as_they_are: dict[str, int] = {}
     for name in matched:
@@ -128,13 +121,10 @@ def match_tables(
             "The two tables have no column in common that can be compared: the original has "
             f"{_listed(first)}; the release has {_listed(second)}. Columns are matched by name."
         )
-    coded.sort(key=lambda column: column.levels is not None)
-    features, columns = _features(coded, original.frame.height, released.frame.height)
     return Comparison(
         original=original,
         released=released,
-        features=features,
-        columns=columns,
+        features=Features.consuming(coded),
         matched=tuple(matched),
         only_original=tuple(name for name in first if name not in second),
         only_released=tuple(name for name in second if name not in first),
@@ -173,49 +163,6 @@ def _is_running(text: pl.Series) -> bool:
     number = text.str.extract(r"(\d{1,18})$").cast(pl.Int64, strict=False)
     same = text.str.replace(r"\d{1,18}$", "").n_unique() == 1
     return same and not number.null_count() and bool((number.diff().drop_nulls() == 1).all())
-
-
-def _features(
-    coded: list[CodedColumn], n_rows: int, n_released: int
-) -> tuple[Features, tuple[CodedColumn, ...]]:
-    """Return the features, and the columns as views of them: cells are in memory once."""
-    firsts, seconds = [c.original for c in coded], [c.released for c in coded]
-    grids = np.array([c.grid for c in coded if c.levels is None], dtype=np.float64)
-    empty = np.empty(0)
-    bare = [replace(column, original=empty, released=empty) for column in coded]
-    coded.clear()
-    tables = _stacked(bare, firsts, n_rows), _stacked(bare, seconds, n_released)
-    rows = [(*table.numbers, *table.codes) for table in tables]
-    columns = tuple(
-        replace(column, original=first, released=second)
-        for column, first, second in zip(bare, *rows, strict=True)
-    )
-    return Features(*tables, tuple(column.name for column in bare), grids), columns
-
-
-def _stacked(
-    columns: Sequence[CodedColumn], values: list[npt.NDArray[Any]], n_rows: int
-) -> FeatureTable:
-    """Return the values as one table; each is let go as soon as it is copied."""
-    n_numbers = sum(column.levels is None for column in columns)
-    numbers = np.empty((n_numbers, n_rows))
-    codes = np.empty((len(columns) - n_numbers, n_rows), dtype=np.int32)
-    for place in range(len(columns)):
-        row = numbers[place] if place < n_numbers else codes[place - n_numbers]
-        row[:] = values[place]
-        values[place] = np.empty(0)
-    return FeatureTable(numbers, codes)
-
-
-def _for_utility(column: CodedColumn) -> ComparedColumn:
-    if column.levels is None:
-        return NumericColumn(column.name, column.original, column.released)
-    return CategoryColumn(
-        column.name,
-        column.original.astype(np.int64),
-        column.released.astype(np.int64),
-        column.levels,
-    )
 
 
 def _declared(spec: ColumnSpec, table: Table) -> ColumnSpec:

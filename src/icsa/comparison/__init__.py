@@ -1,0 +1,1 @@
+"""An original beside its release: cells of both in one form, for every measure to read."""
