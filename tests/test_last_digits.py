@@ -29,8 +29,9 @@ from icsa.scatters.ogk_estimate import untied_scales
 from icsa.schema import ColumnSpec
 from icsa.subspaces import spanned_subspace
 from icsa.utility.associations import correlation_ratios
-from icsa.utility.fits import ModelData, fit
 from icsa.utility.margins import numeric_margin
+from icsa.utility.model_data import ModelData
+from icsa.utility.models import fit
 from icsa.utility.principal import principal_picture
 from icsa.utility.variable_selection import selection_task
 

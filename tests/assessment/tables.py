@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from icsa.privacy import assessing
+from icsa.privacy import passport
 
 NAMES = tuple("abcdefghij")
 
@@ -54,10 +54,10 @@ def people(n: int = 150, seed: int = 0) -> pl.DataFrame:
 
 def break_the_self_test(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the assessment's own test come out wrong: an exact copy looks safe."""
-    true_ends = assessing.ends_of_the_scale
+    true_ends = passport.ends_of_the_scale
 
     def wrong_ends(*arguments: Any, **options: Any) -> Any:
         copied, apart = true_ends(*arguments, **options)
         return replace(copied, word="release", right=False, why="copies look safe"), apart
 
-    monkeypatch.setattr(assessing, "ends_of_the_scale", wrong_ends)
+    monkeypatch.setattr(passport, "ends_of_the_scale", wrong_ends)

@@ -13,17 +13,11 @@ import pytest
 
 from icsa.comparison.features import Features, as_features
 from icsa.ics import invariant_coordinates
-from icsa.privacy.assessing import PrivacyAssessment, assess_privacy
+from icsa.privacy.closest_records import closest_record_measures, quantile_measure
+from icsa.privacy.copies import copied_row_measures, verbatim_extremes
 from icsa.privacy.lenses import fit_lenses
-from icsa.privacy.other_names import (
-    closest_record_measures,
-    identical_match_share,
-    quantile_measure,
-    raw_outlier_replication_error,
-    replicated_uniques,
-    verbatim_extremes,
-    verbatim_rows,
-)
+from icsa.privacy.measuring import raw_outlier_replication_error
+from icsa.privacy.passport import PrivacyAssessment, assess_privacy
 
 UNIT = 1.4826022185056018
 ORIGINAL = np.array([[0, 1], [0, 3], [0, 5], [2, 3], [3, 3], [20, 31]], dtype=float)
@@ -128,9 +122,10 @@ def test_copies_are_counted_with_categories_and_missing_cells() -> None:
         original_codes=[[0], [1], [-1], [-1]],
         released_codes=[[1], [1], [-1]],
     )
-    assert verbatim_rows(both).value == 2.0
-    assert identical_match_share(both).value == pytest.approx(2 / 3)
-    assert replicated_uniques(both).value == 0.5
+    found = copied_row_measures(both)
+    assert found["verbatim_rows"].value == 2.0
+    assert found["identical_match_share"].value == pytest.approx(2 / 3)
+    assert found["replicated_uniques"].value == 0.5
 
 
 def test_what_cannot_be_estimated_says_why() -> None:
@@ -138,5 +133,6 @@ def test_what_cannot_be_estimated_says_why() -> None:
     assert raw_outlier_replication_error(both, np.array([0])).reason == "numeric cells are missing"
     assert "no column" in verbatim_extremes(both).reason
     same = as_features([[1.0], [1.0]], [[1.0]])
-    assert replicated_uniques(same).reason == "no row of the original is unique"
+    reason = copied_row_measures(same)["replicated_uniques"].reason
+    assert reason == "no row of the original is unique"
     assert quantile_measure(np.array([np.nan]), 0.5, name="x").reason == "no distance is defined"

@@ -9,11 +9,11 @@ from icsa.anonymization import masked_copy
 from icsa.comparison.features import FeatureTable, as_features
 from icsa.errors import InputError
 from icsa.ics import invariant_coordinates
-from icsa.privacy.assessing import assess_privacy
 from icsa.privacy.before_release import expected_replicas, risk_over_redraws
 from icsa.privacy.costs import estimate_cost
-from icsa.privacy.groups import clopper_pearson, nearest_release_group
+from icsa.privacy.findings import clopper_pearson, nearest_release_group
 from icsa.privacy.lenses import fit_lenses
+from icsa.privacy.passport import assess_privacy
 from icsa.privacy.people import measure_nearness, measure_surroundings
 from icsa.privacy.robust_fit import robust_fit
 from icsa.privacy.self_test import ends_of_the_scale

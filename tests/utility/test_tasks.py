@@ -9,14 +9,14 @@ from sklearn.metrics import adjusted_rand_score, roc_auc_score
 from icsa.comparison.column_pairs import ColumnPair, category_column, numeric_column
 from icsa.errors import InputError, UnknownNameError
 from icsa.measures import NotEstimable
-from icsa.utility.learners import class_probabilities
-from icsa.utility.principal import principal_picture
-from icsa.utility.tasks import (
+from icsa.utility.classification import (
     _mean_area,
-    adjusted_rand,
+    area_under_curve,
+    class_probabilities,
     classification_task,
-    clustering_task,
 )
+from icsa.utility.clustering import adjusted_rand, clustering_task
+from icsa.utility.principal import principal_picture
 
 
 def table(seed: int, n: int = 300) -> tuple[np.ndarray, np.ndarray]:
@@ -57,6 +57,10 @@ def test_areas_of_several_levels_are_scikit_learns() -> None:
     truth, p = rng.integers(0, 3, size=60), rng.dirichlet(np.ones(3), size=60)
     expected = roc_auc_score(truth, p, multi_class="ovr", average="macro")
     assert _mean_area(p, truth) == pytest.approx(expected)
+
+
+def test_area_by_hand() -> None:
+    assert area_under_curve(np.array([1.0, 1.0, 2.0]), np.array([0.0, 1.0, 1.0])) == 0.75
 
 
 def test_classification_without_an_answer_has_reasons() -> None:

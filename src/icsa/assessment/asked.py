@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 
 from icsa.comparison.matching import Comparison
 from icsa.errors import InputError, UnknownNameError
-from icsa.utility.models import Analysis
-from icsa.utility.tasks import (
+from icsa.utility.classification import (
     ClassificationTask,
-    ClusteringTask,
     category_to_predict,
     classification_task,
-    clustering_task,
 )
+from icsa.utility.clustering import ClusteringTask, clustering_task
+from icsa.utility.models import Analysis
 from icsa.utility.variable_selection import SelectionTask, numeric_response, selection_task
 
 __all__ = ["Asked", "Failed", "Tasks", "check_asked", "run_tasks"]

@@ -9,7 +9,8 @@ from icsa.assessment.efficiency import NO_INTERVAL, Efficiency, EfficiencyLine
 from icsa.assessment.json_values import measure_dict
 from icsa.measures import Measure
 from icsa.utility.chance import AgainstChance
-from icsa.utility.tasks import ClassificationTask, ClusteringTask
+from icsa.utility.classification import ClassificationTask
+from icsa.utility.clustering import ClusteringTask
 from icsa.utility.variable_selection import SelectionTask
 
 __all__ = ["efficiency_dict", "tasks_dict"]

@@ -15,7 +15,7 @@ from icsa.utility.distinguish import Distinguishability, distinguishability
 from icsa.utility.estimates import AnalysisComparison
 from icsa.utility.margins import Margin, compare_margins
 from icsa.utility.models import fit_models, run_analysis
-from icsa.utility.pairs import PairComparison, compare_pairs
+from icsa.utility.pair_differences import PairComparison, compare_pairs
 from icsa.utility.principal import PrincipalPicture, principal_picture
 
 __all__ = ["Usefulness", "measure_usefulness"]

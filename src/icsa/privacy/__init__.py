@@ -12,8 +12,8 @@ from icsa.lazily import imported_when_asked
 
 if TYPE_CHECKING:
     from icsa.comparison.features import Features, FeatureTable, as_features
-    from icsa.privacy.assessing import Person, PrivacyAssessment, assess_privacy
     from icsa.privacy.costs import Cost, estimate_cost
+    from icsa.privacy.passport import Person, PrivacyAssessment, assess_privacy
     from icsa.privacy.replication import (
         mean_replication_error,
         outlier_replication_error,
@@ -45,14 +45,14 @@ _HOMES = {
     "Cost": "costs",
     "FeatureTable": "icsa.comparison.features",
     "Features": "icsa.comparison.features",
-    "Person": "assessing",
+    "Person": "passport",
     "Policy": "verdict",
-    "PrivacyAssessment": "assessing",
+    "PrivacyAssessment": "passport",
     "Reason": "verdict",
     "Threshold": "verdict",
     "Verdict": "verdict",
     "as_features": "icsa.comparison.features",
-    "assess_privacy": "assessing",
+    "assess_privacy": "passport",
     "estimate_cost": "costs",
     "mean_replication_error": "replication",
     "outlier_replication_error": "replication",

@@ -16,12 +16,11 @@ import numpy as np
 
 from icsa.comparison.features import Features, FeatureTable
 from icsa.measures import Measure
-from icsa.privacy.groups import Group, nearest_release_group
+from icsa.privacy.findings import Findings
 from icsa.privacy.lenses import Lenses, fit_lenses
 from icsa.privacy.measuring import privacy_measures
 from icsa.privacy.neighbours import RowNumbers
-from icsa.privacy.partial_knowledge import all_but_one_attack
-from icsa.privacy.people import Nearness, Surroundings, measure_nearness, measure_surroundings
+from icsa.privacy.people import Surroundings, measure_surroundings
 from icsa.privacy.standing_out import named_people
 from icsa.privacy.verdict import WORDS, Policy, Word, verdict
 
@@ -67,16 +66,6 @@ class End:
     n_people: int
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class _Judged:
-    """A table that was made from the original, and the verdict on it."""
-
-    lenses: Lenses
-    near: Nearness
-    group: Group
-    word: Word
-
-
 def ends_of_the_scale(
     lenses: Lenses, around: Surroundings, policy: Policy | None = None, *, threads: int = 1
 ) -> tuple[End, End]:
@@ -100,11 +89,11 @@ def ends_of_the_scale(
     copied = _judged(lenses, around, copy, policy, threads)
     apart = sorted(
         (_judged(lenses, around, _apart(original, rng), policy, threads) for _ in range(_SHUFFLES)),
-        key=lambda judged: WORDS.index(judged.word),
+        key=lambda judged: WORDS.index(judged[1]),
     )
     return (
-        _end("shuffled copy", copied, around, whole, threads),
-        _end("columns shuffled apart", apart[_SHUFFLES // 2], around, whole, threads),
+        _end("shuffled copy", *copied, whole),
+        _end("columns shuffled apart", *apart[_SHUFFLES // 2], whole),
     )
 
 
@@ -136,28 +125,23 @@ def _judged(
     released: FeatureTable,
     policy: Policy | None,
     threads: int,
-) -> _Judged:
-    seen = lenses.with_released(released)
-    near = measure_nearness(seen, around, threads=threads)
-    group = nearest_release_group(near.rho["E"], lenses.original.shape[1], released.n_rows)
-    return _Judged(seen, near, group, verdict(around, near, group, policy=policy).word)
+) -> tuple[Findings, Word]:
+    """Return what is found about a table that was made from the original, and its verdict."""
+    found = Findings.of(lenses.with_released(released), around, threads=threads)
+    return found, verdict(around, found.near, found.group, policy=policy).word
 
 
-def _end(name: EndName, judged: _Judged, around: Surroundings, whole: int, threads: int) -> End:
-    right = (judged.word == "do not release") == (name == "shuffled copy")
-    attack = all_but_one_attack(judged.lenses, around.people.rows, threads=threads)
-    measures = privacy_measures(
-        judged.lenses, around, judged.near, judged.group, attack, threads=threads
-    )
-    n_rows = judged.lenses.features.released.n_rows
+def _end(name: EndName, found: Findings, word: Word, whole: int) -> End:
+    right = (word == "do not release") == (name == "shuffled copy")
+    n_rows = found.features.released.n_rows
     return End(
         name=name,
-        word=judged.word,
+        word=word,
         right=right,
-        why="" if right else _why(name, around),
-        measures=_of_the_whole(measures, whole / n_rows),
+        why="" if right else _why(name, found.around),
+        measures=_of_the_whole(privacy_measures(found), whole / n_rows),
         n_rows=n_rows,
-        n_people=around.people.rows.size,
+        n_people=found.rows.size,
     )
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from icsa.errors import InputError
-from icsa.privacy.groups import Group
+from icsa.privacy.findings import Group
 from icsa.privacy.neighbours import RowNumbers
 from icsa.privacy.people import Nearness, Surroundings
 
@@ -166,7 +166,7 @@ def verdict(
     Examples
     --------
     >>> from icsa.comparison.features import as_features
-    >>> from icsa.privacy.groups import nearest_release_group
+    >>> from icsa.privacy.findings import nearest_release_group
     >>> from icsa.privacy.lenses import fit_lenses
     >>> from icsa.privacy.people import measure_nearness, measure_surroundings
     >>> from icsa.privacy.standing_out import standing_out

@@ -6,20 +6,35 @@ Regressions need the extra ``models``: statsmodels, formulaic and pandas.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeAlias, get_args
 
+import numpy as np
+from scipy import linalg
+
+from icsa.correlations import varies
 from icsa.errors import InputError, UnknownNameError
+from icsa.matrices import Matrix
 from icsa.measures import NotEstimable
 from icsa.utility.estimates import AnalysisComparison, Estimated, Outcome, compare_estimates
-from icsa.utility.fits import Family, fit
-from icsa.utility.formulas import read_formula
-from icsa.utility.frames import as_pandas, model_data, with_common_levels
+from icsa.utility.formulas import library, read_formula
+from icsa.utility.model_data import (
+    Family,
+    ModelData,
+    as_pandas,
+    column_names,
+    model_data,
+    with_common_levels,
+)
 
-__all__ = ["Analysis", "Choice", "fit_models", "run_analysis"]
+__all__ = ["Analysis", "Choice", "fit", "fit_models", "run_analysis"]
 
 Analysis: TypeAlias = Callable[[Any], Mapping[str, tuple[float, float]]]
 Choice: TypeAlias = Literal["auto", "least squares", "logistic", "poisson"]
+
+# A column whose part that is orthogonal to the others is smaller than this depends on them.
+_LEAST_SINE = 1e-9
 
 
 def fit_models(
@@ -41,7 +56,7 @@ def fit_models(
     Parameters
     ----------
     original, released : data frame
-        Of pandas, or anything with a method ``to_pandas`` (polars, pyarrow).
+        Of pandas, polars or pyarrow; only the columns of the formula are read.
     formula : str
         See `icsa.utility.formulas.read_formula`.
     family : "auto", "least squares", "logistic" or "poisson"
@@ -67,17 +82,19 @@ def fit_models(
     """
     if family not in get_args(Choice):
         raise UnknownNameError("family", str(family), get_args(Choice))
-    frames = as_pandas(original, "original"), as_pandas(released, "release")
-    asked = read_formula(formula, [str(name) for name in frames[0].columns])
+    known = column_names(original, "original"), column_names(released, "release")
+    asked = read_formula(formula, known[0])
     for name in asked.columns:
-        if name not in frames[1].columns:
+        if name not in known[1]:
             raise InputError(
                 f"Column {name!r} of the formula is in the original but not in the release. "
                 "Leave it out of the formula."
             )
     if asked.time and family != "auto":
         raise InputError(f"A survival model has no other family: got {family!r}. Leave it out.")
-    tables = with_common_levels(frames[0][list(asked.columns)], frames[1][list(asked.columns)])
+    tables = with_common_levels(
+        as_pandas(original, asked.columns), as_pandas(released, asked.columns)
+    )
     first, second = model_data(*tables, asked, family)
     if isinstance(first, NotEstimable):
         raise _unusable(asked.text, first)
@@ -94,7 +111,7 @@ def fit_models(
         released_outcomes,
         n_original=first.response.size,
         n_released=max(
-            1, len(frames[1]) if isinstance(second, NotEstimable) else second.response.size
+            1, len(tables[1]) if isinstance(second, NotEstimable) else second.response.size
         ),
         method=_METHODS[first.family],
     )
@@ -132,12 +149,43 @@ def run_analysis(
     )
 
 
-_METHODS: dict[Family, str] = {
-    "least squares": "least squares",
-    "logistic": "logistic",
-    "poisson": "Poisson",
-    "cox": "Cox",
-}
+def fit(data: ModelData) -> dict[str, Outcome] | NotEstimable:
+    """Return every coefficient with its standard error and 95% interval.
+
+    Columns that are 0 throughout (a level that no row has) are left out and not estimable.
+    Intervals are Student's for least squares and normal for the other families.
+
+    Examples
+    --------
+    The residuals have squares of sum .75 and two degrees of freedom, sum (x - 1)^2 = 2: the
+    standard error of the slope is sqrt(.75 / 2 / 2).
+
+    >>> x = np.array([0.0, 1.0, 1.0, 2.0])
+    >>> design = np.column_stack([np.ones(4), x])
+    >>> data = ModelData("least squares", ("Intercept", "x"), design, np.array([1.0, 3, 4, 5]))
+    >>> found = fit(data)
+    >>> round(found["x"].value, 6), round(found["x"].standard_error, 6)
+    (2.0, 0.433013)
+    """
+    used = np.flatnonzero(data.design.any(axis=0))
+    design = data.design[:, used]
+    reason = _why_not(data, design, [data.names[position] for position in used])
+    if reason is not None:
+        return reason
+    fitted = _fitted(data, design)
+    if isinstance(fitted, NotEstimable):
+        return fitted
+    if data.family == "least squares" and fitted.ssr <= _LEAST_SINE**2 * fitted.uncentered_tss:
+        return NotEstimable("the response is an exact function of the predictors")
+    outcomes: dict[str, Outcome] = dict.fromkeys(data.names, NotEstimable("no row has this level"))
+    intervals = np.asarray(fitted.conf_int(0.05), dtype=np.float64)
+    values, errors = (np.asarray(found, dtype=np.float64) for found in (fitted.params, fitted.bse))
+    for place, position in enumerate(used):
+        numbers = (values[place], errors[place], *intervals[place])
+        if not np.isfinite(numbers).all():
+            return NotEstimable("the fit has no finite standard errors")
+        outcomes[data.names[position]] = Estimated(*(float(number) for number in numbers))
+    return outcomes
 
 
 def _unusable(formula: str, why: NotEstimable) -> InputError:
@@ -166,3 +214,86 @@ def _outcome(value: float, standard_error: float) -> Outcome:
     if not (math.isfinite(value) and math.isfinite(standard_error)) or standard_error < 0.0:
         return NotEstimable("the analysis gave no finite estimate with a standard error")
     return Estimated.of(value, standard_error)
+
+
+def _why_not(data: ModelData, design: Matrix, names: list[str]) -> NotEstimable | None:
+    n, k = design.shape
+    if not k:
+        return NotEstimable("the formula has no predictor that varies")
+    if n <= k:
+        return NotEstimable(f"{k} coefficients need more rows: got {n} without missing cells")
+    if data.family == "logistic" and data.response.min() == data.response.max():
+        return NotEstimable("the response has one value only")
+    if data.family != "cox" and data.response.min() == data.response.max():
+        return NotEstimable("the response is constant")
+    if data.family == "cox":
+        varying = varies(design)
+        if not varying.all():
+            return NotEstimable(f"the term {names[int(varying.argmin())]!r} is constant")
+        design = design - design.mean(axis=0)
+    norms = np.linalg.norm(design, axis=0)
+    triangle, order = linalg.qr(design / norms, mode="r", pivoting=True)
+    weak = np.abs(np.diag(triangle[:k])) < _LEAST_SINE
+    if weak.any():
+        listed = ", ".join(repr(names[position]) for position in sorted(order[weak]))
+        return NotEstimable(f"the model is singular: {listed} depend(s) on the other terms exactly")
+    return None
+
+
+def _fitted(data: ModelData, design: Matrix) -> Any:
+    with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
+        warnings.simplefilter("always")
+        try:
+            fitted = _FITS[data.family](data, design)
+        except np.linalg.LinAlgError:
+            return NotEstimable("the information matrix is singular")
+        except Exception as error:
+            if type(error).__name__ != "PerfectSeparationError":
+                raise
+            return NotEstimable(_SEPARATION)
+    names = {warning.category.__name__ for warning in caught}
+    if "PerfectSeparationWarning" in names:
+        return NotEstimable(_SEPARATION)
+    if {"ConvergenceWarning", "HessianInversionWarning"} & names:
+        return NotEstimable("the fit did not converge; a term may separate the response")
+    return fitted
+
+
+_SEPARATION = "the predictors tell some values of the response without error (separation)"
+
+
+def _least_squares(data: ModelData, design: Matrix) -> Any:
+    return library("statsmodels.regression.linear_model").OLS(data.response, design).fit()
+
+
+def _logistic(data: ModelData, design: Matrix) -> Any:
+    model = library("statsmodels.discrete.discrete_model").Logit(data.response, design)
+    return model.fit(disp=False, maxiter=100)
+
+
+def _poisson(data: ModelData, design: Matrix) -> Any:
+    families = library("statsmodels.genmod.families")
+    linear = library("statsmodels.genmod.generalized_linear_model")
+    return linear.GLM(data.response, design, family=families.Poisson()).fit()
+
+
+def _cox(data: ModelData, design: Matrix) -> Any:
+    hazards = library("statsmodels.duration.hazard_regression")
+    model = hazards.PHReg(data.response, design, status=data.status, ties="efron")
+    return model.fit(disp=False)
+
+
+_FITS = {
+    "least squares": _least_squares,
+    "logistic": _logistic,
+    "poisson": _poisson,
+    "cox": _cox,
+}
+
+
+_METHODS: dict[Family, str] = {
+    "least squares": "least squares",
+    "logistic": "logistic",
+    "poisson": "Poisson",
+    "cox": "Cox",
+}

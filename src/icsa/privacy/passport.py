@@ -18,17 +18,15 @@ from icsa.privacy.before_release import (
     expected_replicas,
     risk_over_redraws,
 )
-from icsa.privacy.groups import Group, nearest_release_group
+from icsa.privacy.findings import Findings, Group
 from icsa.privacy.lenses import Lenses, LensName, fit_lenses
 from icsa.privacy.measuring import privacy_measures
 from icsa.privacy.neighbours import MISMATCH
-from icsa.privacy.partial_knowledge import AttackOutcome, all_but_one_attack
 from icsa.privacy.people import (
     LENSES,
     Nearness,
     Surroundings,
     match_shares,
-    measure_nearness,
     measure_surroundings,
     standing_out_parts,
 )
@@ -230,25 +228,22 @@ def assess_privacy(
         else named_people(lenses, outliers, threads=used)
     )
     around = measure_surroundings(lenses, people, threads=used)
-    near = measure_nearness(lenses, around, threads=used)
-    n, n_released = features.original.n_rows, features.released.n_rows
-    group = nearest_release_group(near.rho["E"], n, n_released)
+    found = Findings.of(lenses, around, threads=used)
     redrawn = risk_over_redraws(lenses, around, redraw, n_redraws, threads=used) if redraw else None
     before = _expected(lenses, around, coordinates, redrawn)
     limits = {} if before is None else dict(zip(people.rows.tolist(), before.high, strict=True))
-    words = statuses(around, near, before=limits, policy=chosen)
-    attack = all_but_one_attack(lenses, people.rows, threads=used)
+    words = statuses(around, found.near, before=limits, policy=chosen)
     return PrivacyAssessment(
-        verdict=verdict(around, near, group, before=limits, policy=chosen),
-        people=_passport(lenses, around, near, attack, before, words),
+        verdict=verdict(around, found.near, found.group, before=limits, policy=chosen),
+        people=_passport(found, before, words),
         standing_out=people,
-        group=group,
-        measures=privacy_measures(lenses, around, near, group, attack, threads=used),
+        group=found.group,
+        measures=privacy_measures(found),
         ends=ends_of_the_scale(lenses, around, chosen, threads=used),
         policy=chosen,
         redrawn=redrawn,
-        n_rows=n,
-        n_released=n_released,
+        n_rows=features.original.n_rows,
+        n_released=features.released.n_rows,
         n_columns=features.n_columns,
     )
 
@@ -265,13 +260,9 @@ def _expected(
 
 
 def _passport(
-    lenses: Lenses,
-    around: Surroundings,
-    near: Nearness,
-    attack: AttackOutcome,
-    before: ExpectedReplicas | None,
-    words: tuple[Status, ...],
+    found: Findings, before: ExpectedReplicas | None, words: tuple[Status, ...]
 ) -> tuple[Person, ...]:
+    lenses, around, near, attack = found.lenses, found.around, found.near, found.attack
     people, names = around.people, lenses.features.names
     parts = standing_out_parts(lenses, people.rows)
     lines = []

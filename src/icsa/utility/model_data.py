@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector
 from icsa.measures import NotEstimable
-from icsa.utility.fits import Family, ModelData
 from icsa.utility.formulas import ModelFormula, library
 
-__all__ = ["as_pandas", "model_data", "with_common_levels"]
+__all__ = [
+    "Family",
+    "ModelData",
+    "as_pandas",
+    "column_names",
+    "model_data",
+    "with_common_levels",
+]
+
+Family: TypeAlias = Literal["least squares", "logistic", "poisson", "cox"]
 
 # Whole numbers with more different values are not taken for counts.
 _MOST_COUNTS = 30
@@ -24,27 +33,69 @@ _MOST_LEVELS = 50
 _MOST_COEFFICIENTS = 100
 
 
-def as_pandas(frame: Any, table: str) -> Any:
-    """Return the frame as one of pandas.
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
+class ModelData:
+    """Response and design of one table.
+
+    Attributes
+    ----------
+    family : "least squares", "logistic", "poisson" or "cox"
+    names : tuple of str
+        Of the design's columns.
+    design : ndarray of shape (n_rows, n_columns)
+    response : ndarray of shape (n_rows,)
+        For Cox's model the times.
+    status : ndarray of shape (n_rows,), optional
+        1 for an event, 0 for a censored time.
+    """
+
+    family: Family
+    names: tuple[str, ...]
+    design: Matrix
+    response: Vector
+    status: Vector | None = None
+
+    def __repr__(self) -> str:
+        """Show sizes only."""
+        return f"<{self.family} model of {self.response.size} rows, {len(self.names)} columns>"
+
+
+def column_names(frame: Any, table: str) -> list[str]:
+    """Return the names of a frame's columns, whatever library it is from.
 
     Examples
     --------
     >>> import polars as pl
-    >>> type(as_pandas(pl.DataFrame({"a": [1]}), "original")).__module__.split(".")[0]
-    'pandas'
+    >>> column_names(pl.DataFrame({"a": [1], "b": [2]}), "original")
+    ['a', 'b']
     """
     library("pandas")
-    if hasattr(frame, "iloc") and hasattr(frame, "columns"):
+    if _is_pandas(frame):
         if not frame.columns.is_unique:
             raise InputError(f"The {table} has several columns of one name. Rename them.")
-        return frame
+        return [str(name) for name in frame.columns]
     if not hasattr(frame, "to_pandas"):
         raise InputError(
             f"The {table} must be a data frame of pandas, polars or pyarrow: got a "
             f"{type(frame).__name__}."
         )
+    return list(getattr(frame, "column_names", None) or frame.columns)
+
+
+def as_pandas(frame: Any, columns: Sequence[str]) -> Any:
+    """Return some columns as a frame of pandas; the others are not copied.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> as_pandas(pl.DataFrame({"a": [1], "b": [2]}), ["b"]).to_dict("list")
+    {'b': [2]}
+    """
+    wanted = list(columns)
+    if _is_pandas(frame):
+        return frame[wanted]
     try:
-        return frame.to_pandas()
+        return frame.select(wanted).to_pandas()
     except ModuleNotFoundError as error:
         raise InputError(
             f"To fit models to this frame {error.name} is needed. Install it by: "
@@ -126,6 +177,10 @@ class _Response:
     family: Family
     event: Any = None
     no_event: Any = None
+
+
+def _is_pandas(frame: Any) -> bool:
+    return hasattr(frame, "iloc") and hasattr(frame, "columns")
 
 
 def _context() -> dict[str, Any]:

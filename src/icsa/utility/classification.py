@@ -1,6 +1,6 @@
-"""What people do with a table: predict a column, find groups. On a release instead of the original.
+"""Predicting a column after learning from a release instead of from the original.
 
-Both need scikit-learn.
+Needs scikit-learn.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -17,21 +17,21 @@ from icsa.comparison.designs import encoded
 from icsa.errors import InputError, UnknownNameError
 from icsa.matrices import Matrix, Vector
 from icsa.measures import Estimate, Measure, NotEstimable
+from icsa.utility.associations import midranks
 from icsa.utility.chance import LIMIT, AgainstChance, folded_normal
-from icsa.utility.distinguish import area_under_curve
-from icsa.utility.learners import Classifier, class_probabilities, cluster_centres
 
 __all__ = [
     "ClassificationTask",
-    "ClusteringTask",
-    "adjusted_rand",
+    "Classifier",
+    "area_under_curve",
     "category_to_predict",
+    "class_probabilities",
     "classification_task",
-    "clustering_task",
 ]
 
+Classifier: TypeAlias = Literal["forest", "logistic"]
+
 _SEED = 0
-_REPETITIONS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,25 +67,6 @@ class ClassificationTask:
     auc_original: Measure
     auc_released: Measure
     auc_loss: AgainstChance
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusteringTask:
-    """What `clustering_task` found.
-
-    Attributes
-    ----------
-    n_clusters : int
-    agreement : Measure
-        Adjusted Rand index of the original's rows grouped by k-means of the original and of the
-        release: 1 the same groups, 0 as by chance.
-    of_a_sample : Measure
-        The same for resamples of the original in place of the release: the mean, and where 90% lie.
-    """
-
-    n_clusters: int
-    agreement: Measure
-    of_a_sample: Measure
 
 
 def classification_task(
@@ -151,50 +132,6 @@ def classification_task(
     )
 
 
-def clustering_task(
-    columns: Sequence[ColumnPair], *, n_clusters: int = 3, max_rows: int = 5_000
-) -> ClusteringTask:
-    """Return how far the groups that k-means finds in a release are those of the original.
-
-    Columns are scaled by the original's median and median absolute deviation. Centres are found in
-    the original and in the release, every original row goes to its nearest centre, and the two
-    groupings are compared. The yardstick does the same with ten resamples of the original.
-
-    Parameters
-    ----------
-    columns : sequence of ColumnPair
-    n_clusters : int
-        At least 2.
-    max_rows : int
-        Of longer tables so many rows are drawn.
-
-    Examples
-    --------
-    >>> from icsa.comparison.column_pairs import numeric_column
-    >>> x = np.array([0.0, 1.0, 2.0, 100.0, 101.0, 102.0, 200.0, 201.0, 202.0])
-    >>> print(clustering_task([numeric_column("x", x, x[::-1])], n_clusters=3).agreement)
-    1.00
-    """
-    if n_clusters < 2:
-        raise InputError(f"n_clusters must be at least 2: got {n_clusters}.")
-    design = encoded(sampled(columns, max_rows, seed=_SEED), scale="robust")
-    original, released = design.original, design.released
-    n, m = original.shape[0], released.shape[0]
-    if not original.shape[1] or min(_distinct(original), _distinct(released)) < n_clusters:
-        reason = NotEstimable(f"{n_clusters} groups need as many different rows in both tables")
-        return _clustering(n_clusters, reason, [], n)
-    groups = _nearest(original, cluster_centres(original, n_clusters))
-    rng = np.random.default_rng(_SEED)
-    by_chance = []
-    for repetition in range(_REPETITIONS):
-        drawn = original[rng.integers(0, n, size=m)]
-        if _distinct(drawn) >= n_clusters:
-            centres = cluster_centres(drawn, n_clusters, seed=repetition)
-            by_chance.append(adjusted_rand(groups, _nearest(original, centres)))
-    found = _nearest(original, cluster_centres(released, n_clusters))
-    return _clustering(n_clusters, adjusted_rand(groups, found), by_chance, n)
-
-
 def category_to_predict(column: ColumnPair) -> ColumnPair:
     """Return the column if its levels can be predicted: a category, or a binary column.
 
@@ -212,32 +149,54 @@ def category_to_predict(column: ColumnPair) -> ColumnPair:
     )
 
 
-def adjusted_rand(first: Codes, second: Codes) -> float:
-    """Return the adjusted Rand index of two groupings of the same rows (Hubert and Arabie 1985).
-
-    With the number of pairs in one group in both (a), in the first (b), in the second (c) and of
-    all pairs (d): (a - bc/d) / ((b + c)/2 - bc/d). It is 1 for equal groupings whatever the groups
-    are called, and 0 on average by chance.
-
-    References
-    ----------
-    L. Hubert, P. Arabie (1985). Comparing partitions. Journal of Classification 2, 193-218.
+def area_under_curve(scores: Vector, labels: Vector) -> Estimate:
+    """Return the probability that a row of label 1 has the higher score; ties count one half.
 
     Examples
     --------
-    >>> adjusted_rand(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]))
-    1.0
+    Of the four pairs of a 1 and a 0 three are in order:
+
+    >>> area_under_curve(np.array([1.0, 2.0, 3.0, 4.0]), np.array([0.0, 1.0, 0.0, 1.0]))
+    0.75
     """
-    table = np.zeros((int(first.max()) + 1, int(second.max()) + 1))
-    np.add.at(table, (first, second), 1.0)
-    a, b, c = (
-        float((counts * (counts - 1.0) / 2.0).sum())
-        for counts in (table, table.sum(axis=1), table.sum(axis=0))
-    )
-    pairs = first.size * (first.size - 1) / 2
-    by_chance = b * c / pairs if pairs else 0.0
-    most = (b + c) / 2.0
-    return 1.0 if most == by_chance else (a - by_chance) / (most - by_chance)
+    ones = int(labels.sum())
+    zeros = labels.size - ones
+    if not ones or not zeros:
+        return NotEstimable("the curve needs rows of both kinds")
+    total = float(midranks(scores[:, None])[labels == 1.0].sum())
+    return (total - ones * (ones + 1) / 2) / (ones * zeros)
+
+
+def class_probabilities(
+    model: Classifier, x: Matrix, codes: Codes, new: Matrix, n_classes: int
+) -> Matrix:
+    """Return the probability of every class for new rows, shape (n_new, n_classes).
+
+    A class that no row of `codes` has gets 0.
+
+    Examples
+    --------
+    >>> x = np.repeat([0.0, 1.0], 50)[:, None]
+    >>> codes = np.repeat([0, 2], 50)
+    >>> class_probabilities("forest", x, codes, np.array([[1.0]]), 3)
+    array([[0., 0., 1.]])
+    """
+    if model == "forest":
+        from sklearn.ensemble import RandomForestClassifier
+
+        leaf = max(1, x.shape[0] // 1000)
+        learner: Any = RandomForestClassifier(100, min_samples_leaf=leaf, random_state=0, n_jobs=1)
+    else:
+        from sklearn.linear_model import LogisticRegression
+
+        learner = LogisticRegression(max_iter=1000)
+    if np.unique(codes).size == 1:
+        certain: Matrix = np.eye(n_classes)[np.full(new.shape[0], codes[0])]
+        return certain
+    fitted = learner.fit(x, codes)
+    probabilities = np.zeros((new.shape[0], n_classes))
+    probabilities[:, fitted.classes_] = fitted.predict_proba(new)
+    return probabilities
 
 
 def _why_not(
@@ -347,34 +306,3 @@ def _no_classification(
         auc_released=area,
         auc_loss=AgainstChance.of(reason, None, name="loss of area under the curve", n=n_test),
     )
-
-
-def _clustering(
-    n_clusters: int, agreement: Estimate, by_chance: list[float], n: int
-) -> ClusteringTask:
-    name = "adjusted Rand index"
-    estimate: Estimate = NotEstimable("no resample has enough different rows")
-    interval = None
-    if by_chance:
-        low, high = np.quantile(by_chance, [0.05, 0.95])
-        estimate, interval = float(np.mean(by_chance)), (float(low), float(high))
-    return ClusteringTask(
-        n_clusters=n_clusters,
-        agreement=_area(name, agreement, n),
-        of_a_sample=Measure.of(
-            estimate,
-            name=name,
-            direction="higher is better",
-            n=len(by_chance),
-            interval=interval,
-        ),
-    )
-
-
-def _nearest(rows: Matrix, centres: Matrix) -> Codes:
-    distances = [((rows - centre) ** 2).sum(axis=1) for centre in centres]
-    return np.asarray(np.argmin(distances, axis=0), dtype=np.int32)
-
-
-def _distinct(rows: Matrix) -> int:
-    return int(np.unique(rows, axis=0).shape[0])

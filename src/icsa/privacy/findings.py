@@ -1,17 +1,30 @@
-"""The people who stand out as a group: how many are nearer to the release than to anyone else."""
+"""What was found about the people who stand out, one by one and as a group, for all to read."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import bdtrc, betaincinv
 
+from icsa.comparison.features import Features
 from icsa.errors import InputError
 from icsa.matrices import Vector
 from icsa.measures import Measure, NotEstimable
+from icsa.privacy.lenses import Lenses
+from icsa.privacy.neighbours import RowNumbers
+from icsa.privacy.partial_knowledge import AttackOutcome, all_but_one_attack
+from icsa.privacy.people import Nearness, Surroundings, measure_nearness
 
-__all__ = ["Group", "clopper_pearson", "nearest_release_group", "upper_limit"]
+__all__ = [
+    "Findings",
+    "Group",
+    "clopper_pearson",
+    "nearest_release_group",
+    "share_measure",
+    "upper_limit",
+]
 
 
 @dataclass(frozen=True)
@@ -34,6 +47,71 @@ class Group:
     expected: float
     p_value: float
     median_ratio: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Findings:
+    """Everything that the measures of one release are computed from.
+
+    Attributes
+    ----------
+    lenses : Lenses
+        With the release.
+    around : Surroundings
+        The people who stand out, and how alone they are.
+    near : Nearness
+        How near the release comes to them.
+    group : Group
+        The same people together.
+    threads : int
+        As in `icsa.privacy.neighbours.nearest`.
+    """
+
+    lenses: Lenses
+    around: Surroundings
+    near: Nearness
+    group: Group
+    threads: int = 1
+
+    @classmethod
+    def of(cls, lenses: Lenses, around: Surroundings, *, threads: int = 1) -> Findings:
+        """Return what is found about the lenses' release.
+
+        Examples
+        --------
+        >>> from icsa.comparison.features import as_features
+        >>> from icsa.privacy.lenses import fit_lenses
+        >>> from icsa.privacy.people import measure_surroundings
+        >>> from icsa.privacy.standing_out import standing_out
+        >>> x = np.random.default_rng(1).normal(size=(100, 4))
+        >>> lenses = fit_lenses(as_features(x, x[::-1]))
+        >>> found = Findings.of(lenses, measure_surroundings(lenses, standing_out(lenses)))
+        >>> found.group.share.value, float(found.attack.success.mean())
+        (1.0, 1.0)
+        """
+        near = measure_nearness(lenses, around, threads=threads)
+        n, n_released = lenses.original.shape[1], lenses.released.shape[1]
+        group = nearest_release_group(near.rho["E"], n, n_released)
+        return cls(lenses, around, near, group, threads)
+
+    @property
+    def features(self) -> Features:
+        """The original and the release."""
+        return self.lenses.features
+
+    @property
+    def rows(self) -> RowNumbers:
+        """The people's row numbers in the original."""
+        return self.around.people.rows
+
+    @cached_property
+    def attack(self) -> AttackOutcome:
+        """What somebody guesses who knows all but one cell of a person."""
+        return all_but_one_attack(self.lenses, self.rows, threads=self.threads)
+
+    def __repr__(self) -> str:
+        """Show sizes only."""
+        return f"<Findings about {self.rows.size} people>"
 
 
 def nearest_release_group(ratios: Vector, n_rows: int, n_released: int) -> Group:
@@ -69,6 +147,18 @@ def nearest_release_group(ratios: Vector, n_rows: int, n_released: int) -> Group
     )
     p_value = float(bdtrc(nearer - 1, m, expected)) if nearer else 1.0
     return Group(share, expected, p_value, float(np.median(ratios)) if m else float("nan"))
+
+
+def share_measure(count: int, n: int, name: str) -> Measure:
+    """Return a share that is safer when low, with its exact interval.
+
+    Examples
+    --------
+    >>> print(share_measure(1, 2, "share"))
+    0.500 (0.013 to 0.987)
+    """
+    interval = clopper_pearson(count, n)
+    return Measure.of(count / n, name=name, direction="lower is safer", n=n, interval=interval)
 
 
 def clopper_pearson(successes: int, trials: int, level: float = 0.95) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from icsa.utility.associations import (
     cramers_v,
     midranks,
 )
-from icsa.utility.pairs import compare_pairs
+from icsa.utility.pair_differences import compare_pairs
 
 
 def drawn(seed: int, n: int = 200, missing: float = 0.0) -> np.ndarray:
