@@ -12,14 +12,20 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from icsa.matrices import Matrix, Vector
+from icsa.matrices import Matrix, Vector, row_blocks
 
 __all__ = [
     "CANCELLED",
+    "IQR_TO_DEVIATION",
+    "MAD_TO_DEVIATION",
     "centred_columns",
     "deviations",
     "exceeds_rounding",
+    "mad_scale",
+    "median_mad",
+    "moments_and_correlations",
     "pairwise_correlations",
+    "tail_scale",
     "varies",
 ]
 
@@ -29,6 +35,12 @@ _SAME = 4.0 * np.finfo(np.float64).eps
 # A difference of sums with no more than this share of them left has lost four of its sixteen
 # digits, besides those that the sums of many rows had lost: it is computed again from its rows.
 CANCELLED = 1e-4
+# The normal quantile of 3/4. What makes the median distance of normal cells from their median, and
+# the distance of their quartiles, the standard deviation.
+_QUARTILE = 0.6744897501960817
+MAD_TO_DEVIATION, IQR_TO_DEVIATION = 1.0 / _QUARTILE, 0.5 / _QUARTILE
+# Tails, and how far apart their quantiles are in a standard normal.
+_TAILS = ((0.25, 2.0 * _QUARTILE), (0.1, 2.5631031310892007), (0.02, 4.107497821183106))
 
 
 def exceeds_rounding(spread: Vector | float, size: Vector | float) -> npt.NDArray[np.bool_]:
@@ -70,6 +82,51 @@ def deviations(x: Matrix | Vector) -> Vector:
     return np.where(varies(x), np.std(x, axis=0), 0.0)
 
 
+def median_mad(x: Matrix) -> tuple[Vector, Vector]:
+    """Return the median of each column and its median absolute deviation, without a factor.
+
+    Examples
+    --------
+    >>> median_mad(np.array([[1.0], [2.0], [3.0], [4.0], [90.0]]))
+    (array([3.]), array([1.]))
+    """
+    columns = np.ascontiguousarray(x.T)
+    median = np.median(columns, axis=1)
+    return median, np.median(np.abs(columns - median[:, None]), axis=1)
+
+
+def mad_scale(cells: Vector, centre: float) -> float:
+    """Return the median distance from the centre as a standard deviation; 0 if it is rounding.
+
+    Examples
+    --------
+    >>> round(mad_scale(np.array([1.0, 2.0, 3.0, 4.0, 90.0]), 3.0), 4)
+    1.4826
+    """
+    mad = float(np.median(np.abs(cells - centre)))
+    return mad / _QUARTILE if exceeds_rounding(mad, centre) else 0.0
+
+
+def tail_scale(cells: Vector, centre: float, n_tails: int = len(_TAILS)) -> float:
+    """Return the distance of two quantiles as a standard deviation, where cells are mostly tied.
+
+    Those of 25% and 75%, or of 10% and 90%, or of 2% and 98%: the first that differ, as far as
+    `n_tails` allows; 0 where none do.
+
+    Examples
+    --------
+    Of 0, 0, 0, 0 and 10 the 90% quantile is 6:
+
+    >>> round(tail_scale(np.array([0.0, 0.0, 0.0, 0.0, 10.0]), 0.0), 4)
+    2.3409
+    """
+    for tail, normal in _TAILS[:n_tails]:
+        low, high = np.quantile(cells, [tail, 1.0 - tail])
+        if exceeds_rounding(high - low, centre):
+            return float(high - low) / normal
+    return 0.0
+
+
 def pairwise_correlations(x: Matrix) -> Matrix:
     """Return Pearson's correlation of all pairs, over the rows where neither cell is missing.
 
@@ -105,6 +162,29 @@ def pairwise_correlations(x: Matrix) -> Matrix:
         both = present[:, j] & present[:, k]
         found[j, k] = found[k, j] = _correlation(x[both, j], x[both, k])
     return np.clip(found, -1.0, 1.0)
+
+
+def moments_and_correlations(x: Matrix, columns: np.ndarray) -> tuple[Vector, Vector, Matrix]:
+    """Return means, standard deviations and correlations of some columns, by blocks of rows.
+
+    The columns vary and nothing is missing; what `pairwise_correlations` does is not needed.
+
+    Examples
+    --------
+    >>> x = np.array([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]])
+    >>> means, spread, correlation = moments_and_correlations(x, np.array([0, 1]))
+    >>> means, float(correlation[0, 1].round(12))
+    (array([2., 4.]), 1.0)
+    """
+    means = x[:, columns].mean(axis=0) if columns.size < x.shape[1] else x.mean(axis=0)
+    cross = np.zeros((columns.size, columns.size))
+    scale = np.maximum(x.max(axis=0), -x.min(axis=0))[columns]
+    for rows in row_blocks(x.shape[0]):
+        centred = (x[rows][:, columns] - means) / scale
+        cross += centred.T @ centred
+    deviations = np.sqrt(np.diagonal(cross))
+    correlation = cross / np.outer(deviations, deviations)
+    return means, deviations * scale / np.sqrt(x.shape[0]), correlation
 
 
 def centred_columns(x: Matrix) -> Matrix:

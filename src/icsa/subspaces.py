@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
-from icsa.correlations import varies
+from icsa.correlations import moments_and_correlations, varies
 from icsa.errors import InputError
-from icsa.matrices import Matrix, Vector, row_blocks
+from icsa.matrices import Matrix, Vector
 
 __all__ = ["Subspace", "spanned_subspace"]
 
@@ -104,7 +104,7 @@ def spanned_subspace(x: Matrix, *, find_dependent: bool, orthonormal: bool) -> S
 
 def _independent(x: Matrix, varying: np.ndarray) -> tuple[np.ndarray, Matrix, Vector]:
     """Return the independent columns, the weights that make all of them, and the means."""
-    means, deviations, correlation = _correlation(x, varying)
+    means, deviations, correlation = moments_and_correlations(x, varying)
     everything = (varying, np.eye(varying.size), means)
     if np.linalg.eigvalsh(correlation)[0] > _CLEARLY_INDEPENDENT:
         return everything
@@ -137,16 +137,3 @@ def _holds_in_every_row(
     usual = np.partition(np.abs(wanted - np.median(wanted, axis=0)), middle, axis=0)[middle]
     allowed = 1e-9 * usual + 1e-13 * (np.abs(rows) @ np.abs(solved) + np.abs(wanted))
     return bool(np.all(gaps <= allowed))
-
-
-def _correlation(x: Matrix, columns: np.ndarray) -> tuple[Vector, Vector, Matrix]:
-    """Return means, standard deviations and correlations, by blocks of rows."""
-    means = x[:, columns].mean(axis=0) if columns.size < x.shape[1] else x.mean(axis=0)
-    cross = np.zeros((columns.size, columns.size))
-    scale = np.maximum(x.max(axis=0), -x.min(axis=0))[columns]
-    for rows in row_blocks(x.shape[0]):
-        centred = (x[rows][:, columns] - means) / scale
-        cross += centred.T @ centred
-    deviations = np.sqrt(np.diagonal(cross))
-    correlation = cross / np.outer(deviations, deviations)
-    return means, deviations * scale / np.sqrt(x.shape[0]), correlation

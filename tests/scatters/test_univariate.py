@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from icsa.correlations import median_mad
 from icsa.errors import ExactFitError
 from icsa.scatters import univariate
 from icsa.scatters.univariate import (
@@ -16,7 +17,6 @@ from icsa.scatters.univariate import (
     bisquare_cutoff,
     bisquare_radii,
     bisquare_weights,
-    median_mad,
     qn_scale,
     tau_location_scale,
     tied_direction_error,

@@ -9,6 +9,7 @@ from typing import Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 
+from icsa.correlations import IQR_TO_DEVIATION, MAD_TO_DEVIATION
 from icsa.errors import UnknownNameError
 from icsa.matrices import Vector
 
@@ -29,8 +30,6 @@ Scale: TypeAlias = Literal["linear", "power", "quantile"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
 
 # Consistency factors at the normal distribution.
-_MAD_TO_SD = 1.482602218505602
-_IQR_TO_SD = 0.741301109252801
 _CENTRAL_VALUES = 2000
 _KNOT_LEVELS = np.arange(1, 20) / 20
 _QUANTILE_LIMIT = 5.0
@@ -231,10 +230,10 @@ def robust_spread(ordered: Vector) -> float:
     lower, upper = (ordered.size - 1) // 2, ordered.size // 2
     mad = 0.5 * _deviation(ordered, centre, lower) + 0.5 * _deviation(ordered, centre, upper)
     if mad > 0.0:
-        return mad * _MAD_TO_SD
+        return mad * MAD_TO_DEVIATION
     first, third = quantiles(ordered, np.array([0.25, 0.75]))
     if third > first:
-        return float((third - first) * _IQR_TO_SD)
+        return float((third - first) * IQR_TO_DEVIATION)
     deviations = np.abs(ordered - centre)
     largest = deviations.max()
     if largest == 0.0 or not np.isfinite(largest):

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from icsa.comparison.column_pairs import ColumnPair
-from icsa.correlations import exceeds_rounding, varies
+from icsa.correlations import mad_scale, tail_scale, varies
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector
 
@@ -19,7 +19,6 @@ Scale: TypeAlias = Literal["moments", "robust"]
 
 # Levels beyond the most frequent ones count as one.
 _MOST_LEVELS = 30
-_NORMAL_MAD, _NORMAL_IQR = 0.6744897501960817, 1.3489795003921634
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
@@ -103,11 +102,7 @@ def location_and_scale(values: Vector, scale: Scale) -> tuple[float, float]:
     if scale == "moments":
         return float(cells.mean()), deviation
     centre = float(np.median(cells))
-    spread = float(np.median(np.abs(cells - centre))) / _NORMAL_MAD
-    if not exceeds_rounding(spread, centre):
-        low, high = np.quantile(cells, [0.25, 0.75])
-        spread = float(high - low) / _NORMAL_IQR
-    return centre, spread if exceeds_rounding(spread, centre) else deviation
+    return centre, mad_scale(cells, centre) or tail_scale(cells, centre, n_tails=1) or deviation
 
 
 def _deviation(cells: Vector) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from icsa.correlations import exceeds_rounding
+from icsa.correlations import mad_scale
 from icsa.inspection.profile import sample_of
 from icsa.matrices import Vector
 
@@ -17,7 +17,6 @@ _MOST_FAR = 3
 _BEYOND = 2.0
 _FEWEST = 10
 _SPIKE = 0.4
-_TO_DEVIATION = 1.4826  # of the median distance of normal numbers from their median
 
 
 def far_rows(numbers: Vector) -> npt.NDArray[np.intp]:
@@ -74,5 +73,4 @@ def _centre_and_deviation(numbers: Vector) -> tuple[float, float]:
     if held.max() >= _SPIKE * numbers.size:
         return _centre_and_deviation(numbers[numbers != values[np.argmax(held)]])
     centre = float(np.median(numbers))
-    distance = float(np.median(np.abs(numbers - centre)))
-    return centre, _TO_DEVIATION * distance if exceeds_rounding(distance, centre) else 0.0
+    return centre, mad_scale(numbers, centre)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from icsa.compilation import kernel
+from icsa.correlations import MAD_TO_DEVIATION
 from icsa.matrices import Matrix, Vector
 
 __all__ = [
@@ -30,8 +31,8 @@ _Words = npt.NDArray[np.uint64]
 _Counts = npt.NDArray[np.int64]
 _Place = int | np.int64
 
-# Consistency factors at the normal distribution, of the median deviation and of the mean one.
-_MEDIAN_TO_SD, _MEAN_TO_SD = 1.482602218505602, 1.2533141373155003
+# What makes the mean distance of normal numbers from their middle the standard deviation.
+_MEAN_TO_SD = 1.2533141373155003
 # A gap counts as no more than so many times what the spacings farther in let expect: of lone
 # people who stand out, this much is left.
 _LONGEST_GAP = 5.0
@@ -66,7 +67,7 @@ def robust_scale(ordered: Vector) -> float:
             above = ordered[high] - middle
     deviation = last if n % 2 else 0.5 * (last + max(below, above))
     if deviation > 0.0:
-        return _MEDIAN_TO_SD * deviation
+        return MAD_TO_DEVIATION * deviation
     total = 0.0
     for i in range(n):
         total += abs(ordered[i] - middle)

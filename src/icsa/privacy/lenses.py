@@ -16,6 +16,7 @@ of rows that agree by chance, and ratios of zeros say nothing.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,7 +24,7 @@ import numpy as np
 
 from icsa.comparison.column_pairs import Codes
 from icsa.comparison.features import Features, FeatureTable, lattice_step
-from icsa.correlations import exceeds_rounding, varies
+from icsa.correlations import MAD_TO_DEVIATION, exceeds_rounding, tail_scale, varies
 from icsa.matrices import Matrix, Vector
 from icsa.privacy.robust_fit import RobustFit, robust_fit
 
@@ -37,11 +38,8 @@ __all__ = [
 LensName = Literal["E", "M", "A"]
 
 _EIGENVALUE_FLOOR = 0.02
-# 1 / (normal quantile of 3/4): makes the MAD the standard deviation of normal cells.
-_MAD_FACTOR = 1.4826022185056018
-# Where more than half of the cells are equal the MAD is 0: wider quantiles stand in, each with its
-# normal distance.
-_WIDER = ((0.25, 1.3489795003921634), (0.1, 2.5631031310892007), (0.02, 4.107497821183106))
+# The next float below: the last digits of distances are then those of earlier assessments.
+_MAD_FACTOR = math.nextafter(MAD_TO_DEVIATION, 0.0)
 # From this share of equal cells on, the others alone give a column its scale.
 _MANY_TIED = 0.4
 # Medians and log scales of two samples of n rows differ by about 1.7/sqrt(n).
@@ -206,11 +204,7 @@ def _scale(cells: Vector, centre: float, tied_step: float) -> float:
     mad = float(np.median(np.abs(deviations, out=deviations)))
     if exceeds_rounding(mad, centre):
         return _MAD_FACTOR * mad
-    for tail, normal in _WIDER:
-        low, high = np.quantile(cells, [tail, 1.0 - tail])
-        if exceeds_rounding(high - low, centre):
-            return float(high - low) / normal
-    return float(cells.std())
+    return tail_scale(cells, centre) or float(cells.std())
 
 
 def _dithered(numbers: Matrix, grids: Vector, side: int) -> Matrix:

@@ -12,13 +12,13 @@ import numpy as np
 from scipy.linalg import eigh, inv
 from scipy.special import chdtri, ndtri
 
+from icsa.correlations import median_mad
 from icsa.errors import InputError
 from icsa.linalg import symmetrize
 from icsa.matrices import Matrix, Vector
 from icsa.scatters.base import LocationScatter, checked
 from icsa.scatters.univariate import (
     average_ranks,
-    median_mad,
     qn_scale,
     tau_location_scale,
     tied_direction_error,

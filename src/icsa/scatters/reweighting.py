@@ -8,9 +8,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from icsa.correlations import median_mad
 from icsa.errors import ConvergenceError
 from icsa.matrices import Matrix, Vector
-from icsa.scatters.univariate import median_mad
 
 __all__ = ["NO_SPREAD", "column_units", "reweighted_fixed_point", "unit_factors"]
 

@@ -1,4 +1,4 @@
-"""Robust locations and scales of single columns or distances: median, MAD, tau, Qn, bisquare."""
+"""Robust locations and scales of single columns or distances: tau, Qn, bisquare."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 from scipy.special import chdtr, chdtrc, ndtr, ndtri
 
 from icsa.compilation import kernel
+from icsa.correlations import median_mad
 from icsa.errors import ExactFitError
 from icsa.matrices import Matrix, Vector
 
@@ -18,7 +19,6 @@ __all__ = [
     "bisquare_cutoff",
     "bisquare_radii",
     "bisquare_weights",
-    "median_mad",
     "qn_scale",
     "tau_location_scale",
     "tied_direction_error",
@@ -36,19 +36,6 @@ _QN_SMALL_SAMPLE = (
     *(0.399356, 0.99365, 0.51321, 0.84401, 0.61220, 0.85877),
     *(0.66993, 0.87344, 0.72014, 0.88906, 0.75743),
 )
-
-
-def median_mad(x: Matrix) -> tuple[Vector, Vector]:
-    """Return the median of each column and its median absolute deviation, without a factor.
-
-    Examples
-    --------
-    >>> median_mad(np.array([[1.0], [2.0], [3.0], [4.0], [90.0]]))
-    (array([3.]), array([1.]))
-    """
-    columns = np.ascontiguousarray(x.T)
-    median = np.median(columns, axis=1)
-    return median, np.median(np.abs(columns - median[:, None]), axis=1)
 
 
 def tau_location_scale(x: Matrix) -> tuple[Vector, Vector]:
