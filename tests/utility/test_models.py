@@ -374,3 +374,26 @@ def test_overlap_and_flips_by_hand() -> None:
 @given(st.floats(0.01, 100.0))
 def test_overlap_of_a_sample_is_between_the_ends(ratio: float) -> None:
     assert 0.0 < overlap_of_a_sample(ratio) < 1.0
+
+
+class WideFrame:
+    """A frame of which only some columns may be copied."""
+
+    def __init__(self, cells: pl.DataFrame) -> None:
+        self.cells, self.columns, self.read = cells, cells.columns, []
+
+    def select(self, names: list[str]) -> pl.DataFrame:
+        self.read.append(names)
+        return self.cells.select(names)
+
+    def to_pandas(self) -> None:
+        raise AssertionError("the whole frame was copied")
+
+
+def test_only_the_columns_of_the_formula_are_copied() -> None:
+    x = np.arange(30.0)
+    cells = pl.DataFrame({"x": x, "y": np.cos(x), "long": x})
+    frame = WideFrame(cells)
+    found = fit_models(frame, frame, "y ~ x")
+    assert frame.read == [["x", "y"]] * 2
+    assert found.estimates[1].released == fit_models(cells, cells, "y ~ x").estimates[1].original

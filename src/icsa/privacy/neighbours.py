@@ -15,6 +15,7 @@ import numpy.typing as npt
 from icsa.comparison.column_pairs import Codes
 from icsa.comparison.features import FeatureTable
 from icsa.compilation import kernel
+from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.threads import in_threads
 
@@ -24,6 +25,7 @@ __all__ = [
     "RowNumbers",
     "add_columns_in_fours",
     "add_squares",
+    "chosen_rows",
     "nearest",
 ]
 
@@ -106,6 +108,28 @@ def nearest(
         found = in_threads(work, parts[start : start + 4 * threads], threads)
         squares, rows = _merged([(squares, rows), *found], k)
     return Neighbours(np.sqrt(_exactly(people, points, squares, rows)), rows)
+
+
+def chosen_rows(outliers: object, n_rows: int) -> RowNumbers:
+    """Return row numbers from row numbers, or from a vector of True and False.
+
+    Examples
+    --------
+    >>> chosen_rows([False, True, True], 3), chosen_rows([2], 3)
+    (array([1, 2]), array([2]))
+    """
+    chosen = np.asarray(outliers)
+    if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "biu"):
+        raise InputError("Outliers are a vector of row numbers, or of True and False.")
+    if chosen.dtype.kind == "b":
+        if chosen.size != n_rows:
+            raise InputError(
+                f"Outliers as True and False need one for each of {n_rows} rows: got {chosen.size}."
+            )
+        return np.flatnonzero(chosen)
+    if chosen.size and not (chosen.min() >= 0 and chosen.max() < n_rows):
+        raise InputError(f"Outliers as row numbers must be from 0 to {n_rows - 1}.")
+    return chosen.astype(np.int64)
 
 
 def _merged(found: list[tuple[Matrix, RowNumbers]], k: int) -> tuple[Matrix, RowNumbers]:

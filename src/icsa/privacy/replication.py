@@ -14,7 +14,7 @@ from icsa.compilation import kernel
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector, as_matrix, columns_first
 from icsa.measures import Direction, Estimate, Measure, NotEstimable
-from icsa.privacy.neighbours import add_columns_in_fours
+from icsa.privacy.neighbours import add_columns_in_fours, chosen_rows
 
 __all__ = [
     "mean_replication_error",
@@ -200,20 +200,7 @@ def _prepared(original: object, released: object, outliers: object) -> tuple[Mat
             f"The original has {rows.shape[1]} columns and the release {columns.shape[0]}: "
             "they must have the same ones, in the same order."
         )
-    chosen = np.asarray(outliers)
-    if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "biu"):
-        raise InputError("Outliers are a vector of row numbers, or of True and False.")
-    if chosen.dtype.kind == "b" and chosen.size != rows.shape[0]:
-        raise InputError(
-            f"Outliers as True and False need one for each of {rows.shape[0]} rows: "
-            f"got {chosen.size}."
-        )
-    if chosen.dtype.kind in "iu" and chosen.size:
-        if not (chosen.min() >= 0 and chosen.max() < rows.shape[0]):
-            raise InputError(f"Outliers as row numbers must be from 0 to {rows.shape[0] - 1}.")
-    elif not chosen.size:
-        chosen = chosen.astype(np.intp)
-    return np.ascontiguousarray(rows[chosen]), columns
+    return np.ascontiguousarray(rows[chosen_rows(outliers, rows.shape[0])]), columns
 
 
 def _why_undefined(people: Matrix, columns: Matrix) -> NotEstimable:

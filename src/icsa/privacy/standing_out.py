@@ -18,7 +18,7 @@ from icsa.comparison.features import FeatureTable
 from icsa.errors import InputError
 from icsa.matrices import Vector
 from icsa.privacy.lenses import Lenses
-from icsa.privacy.neighbours import RowNumbers, nearest
+from icsa.privacy.neighbours import RowNumbers, chosen_rows, nearest
 from icsa.privacy.robust_fit import robust_distances
 
 __all__ = ["StandingOut", "Why", "isolated_rows", "named_people", "standing_out"]
@@ -143,18 +143,7 @@ def named_people(lenses: Lenses, outliers: object, *, threads: int = 1) -> Stand
     """
     points = lenses.originals("E")
     n = points.n_rows
-    chosen = np.asarray(outliers)
-    if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "biu"):
-        raise InputError("Outliers are a vector of row numbers, or of True and False.")
-    if chosen.dtype.kind == "b":
-        if chosen.size != n:
-            raise InputError(
-                f"Outliers as True and False need one for each of {n} rows: got {chosen.size}."
-            )
-        chosen = np.flatnonzero(chosen)
-    if chosen.size and not (chosen.min() >= 0 and chosen.max() < n):
-        raise InputError(f"Outliers as row numbers must be from 0 to {n - 1}.")
-    rows = np.array(list(dict.fromkeys(chosen.tolist())), dtype=np.int64)
+    rows = np.array(list(dict.fromkeys(chosen_rows(outliers, n).tolist())), dtype=np.int64)
     distances = robust_distances(lenses.original[:, rows], lenses.fit)
     given: Why = "given"
     return StandingOut(
