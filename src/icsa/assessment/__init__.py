@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from icsa.assessment.assessing import assess, making_of
+from icsa.assessment.costs import assessment_cost
 from icsa.assessment.policy_files import policy_text, read_policy
 from icsa.assessment.records import Assessment, Edition
-from icsa.privacy.costs import assessment_cost
 
 __all__ = [
     "Assessment",

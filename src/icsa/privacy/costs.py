@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from icsa.errors import InputError
 
-__all__ = ["Cost", "assessment_cost", "estimate_cost"]
+__all__ = ["Cost", "estimate_cost"]
 
 # Measured on one core: nanoseconds for each pair of rows, and each of its columns.
 _PAIR, _PAIR_COLUMN = 1.0, 0.125
@@ -16,13 +16,6 @@ _CELL, _START = 4e-7, 0.3
 # The tables, both in robust units, and blocks on their way.
 _COPIES = 2.6
 _SAMPLED_ROWS, _EXACT_ROWS = 1_000, 20_000
-
-# Measured on one core beside the privacy part: seconds for any table, and for each cell.
-_WHOLE_START, _WHOLE_CELL = 1.5, 5e-7
-# Bytes that the program itself takes, and how often the tables lie in memory.
-_PROGRAM, _WHOLE_COPIES = 250 * 2**20, 4
-# Of so many rows one stands out; at most so many people are looked at.
-_ROWS_A_PERSON, _MOST_PEOPLE = 100, 1_000
 
 
 @dataclass(frozen=True)
@@ -76,21 +69,3 @@ def estimate_cost(
     cells = (n_rows + n_released) * n_columns
     seconds = _START + _CELL * cells + (pairs * one_pass + per_column) / threads
     return Cost(seconds, int(_COPIES * 8 * cells))
-
-
-def assessment_cost(n_rows: int, n_released: int, n_columns: int) -> Cost:
-    """Return the time and memory that `icsa.assessment.assess` will need, to a factor of two.
-
-    Releases that are made again, and analyses by formula, come on top.
-
-    Examples
-    --------
-    >>> print(assessment_cost(1_000, 1_000, 10))
-    about 2 s and 251 MB
-    """
-    people = min(_MOST_PEOPLE, max(5, n_rows // _ROWS_A_PERSON))
-    privacy = estimate_cost(max(1, n_rows), max(1, n_released), max(1, n_columns), people)
-    cells = (n_rows + n_released) * n_columns
-    return Cost(
-        privacy.seconds + _WHOLE_START + _WHOLE_CELL * cells, _PROGRAM + _WHOLE_COPIES * 8 * cells
-    )
