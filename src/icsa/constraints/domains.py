@@ -122,6 +122,8 @@ class Domain:
         """Return the numbers of quantities, NaN for what is no level."""
         if self.levels is None:
             return quantities
+        if not self.levels.size:  # of a column without any value
+            return np.full(quantities.size, np.nan)
         order = np.argsort(self.levels, kind="stable")
         places = np.minimum(np.searchsorted(self.levels[order], quantities), order.size - 1)
         known = self.levels[order[places]] == quantities
@@ -140,13 +142,10 @@ class Domain:
     def held(self, quantities: Vector) -> Vector:
         """Return quantities as cells hold them: in narrower floats, and not in a skipped hour."""
         zoned = getattr(self.dtype, "time_zone", None) is not None
-        if self.storage is None or not (zoned or (self.dtype.is_float() and not self._is_wide)):
+        narrow = self.dtype.is_float() and self.dtype != pl.Float64
+        if self.storage is None or self.levels is not None or not (zoned or narrow):
             return quantities
         return self.storage.numbers(self.cells(quantities))
-
-    @property
-    def _is_wide(self) -> bool:
-        return isinstance(self.dtype, pl.Float64)
 
     def admits(self, quantities: Vector) -> Flags:
         """Return whether a release of the column may have each; what is missing it may."""
@@ -240,11 +239,7 @@ def sheet_of_columns(
             ),
             texts=texts,
         )
-    held = {
-        name: found if domains[name].levels is not None else domains[name].held(found)
-        for name, found in numbers.items()
-    }
-    return Sheet(domains, held)
+    return Sheet(domains, {name: domains[name].held(found) for name, found in numbers.items()})
 
 
 def sheet_of_frame(
