@@ -36,6 +36,11 @@ _WORDS: dict[type[pl.DataType], str] = {
     pl.Duration: "durations",
     pl.Time: "times of day",
 }
+_MOMENTS: dict[Any, type[dt.date | dt.time]] = {
+    pl.Date: dt.date,
+    pl.Datetime: dt.datetime,
+    pl.Time: dt.time,
+}
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -225,20 +230,18 @@ def sheet_of_columns(
     """Return the sheet of fitted columns, of which a release may have what the original could."""
     levels = {name: levels_of(column) for name, column in columns.items()}
     texts = _places(rules, (values for values in levels.values() if values is not None))
-    domains = {}
-    for name, column in columns.items():
-        values = levels[name]
-        quantities = None if values is None else _quantities(values, texts)
-        domains[name] = Domain(
+    known = {name: _quantities(v, texts) for name, v in levels.items() if v is not None}
+    domains = {
+        name: Domain(
             name=name,
             dtype=column.dtype,
             lattice=lattice_of_column(column) or _finest(column.dtype),
-            levels=quantities,
-            allowed=(
-                partial(admitted, column) if quantities is None else partial(_among, quantities)
-            ),
+            levels=known.get(name),
+            allowed=partial(_among, known[name]) if name in known else partial(admitted, column),
             texts=texts,
         )
+        for name, column in columns.items()
+    }
     return Sheet(domains, {name: domains[name].held(found) for name, found in numbers.items()})
 
 
@@ -250,22 +253,24 @@ def sheet_of_frame(
     allowed: Mapping[str, Callable[[Vector], Flags]] = MappingProxyType({}),
 ) -> Sheet:
     """Return the sheet of some columns of any table."""
-    chosen = list(dict.fromkeys(names))
-    texts = _places(rules, (frame[name] for name in chosen))
-    domains = {}
-    for name in chosen:
-        dtype = frame.schema[name]
-        known = None
-        if isinstance(dtype, pl.Enum):
-            known = partial(_among, _quantities(pl.Series(dtype.categories), texts))
-        domains[name] = Domain(
+    types = {name: frame.schema[name] for name in names}
+    texts = _places(rules, (frame[name] for name in types))
+    known = {
+        name: partial(_among, _quantities(pl.Series(dtype.categories), texts))
+        for name, dtype in types.items()
+        if isinstance(dtype, pl.Enum)
+    }
+    domains = {
+        name: Domain(
             name=name,
             dtype=dtype,
             lattice=lattices.get(name) or _finest(dtype),
-            allowed=allowed.get(name, known),
+            allowed=allowed.get(name, known.get(name)),
             texts=texts,
         )
-    return Sheet(domains, {name: _quantities(frame[name], texts) for name in chosen})
+        for name, dtype in types.items()
+    }
+    return Sheet(domains, {name: _quantities(frame[name], texts) for name in types})
 
 
 def _among(known: Vector, quantities: Vector) -> Flags:
@@ -275,18 +280,16 @@ def _among(known: Vector, quantities: Vector) -> Flags:
 def _finest(dtype: pl.DataType) -> Lattice | None:
     """Return the lattice that a type itself has."""
     storage = storage_of(dtype)
-    step = Fraction(1) if isinstance(dtype, pl.Boolean) else None
-    if storage is not None and dtype != pl.Null:
-        step = storage.finest_step(dtype)
+    if storage is None:
+        return Lattice(Fraction(1)) if isinstance(dtype, pl.Boolean) else None
+    step = storage.finest_step(dtype)
     return None if step is None else Lattice(step)
 
 
 def _places(rules: Iterable[Rule], columns: Iterable[pl.Series]) -> Mapping[str, int]:
     """Return the place of every text in columns, their types and rules among all, sorted."""
-    found: set[str] = set()
-    for rule in rules:
-        for claim in (rule.then, rule.when):
-            found.update(word.text for word in (claim.values if claim is not None else ()))
+    claims = (claim for rule in rules for claim in (rule.then, rule.when) if claim is not None)
+    found = {word.text for claim in claims for word in claim.values}
     for cells in columns:
         if isinstance(cells.dtype, pl.Enum):
             found.update(cells.dtype.categories.to_list())
@@ -315,26 +318,14 @@ def _value_of(domain: Domain, rule: Rule, word: Word) -> Any:
     try:
         if domain.is_text and word.sort in ("double", "single", "number", "moment"):
             return word.text
-        if dtype.is_numeric() and word.sort == "number":
-            return _finite(word.text)
+        if dtype.is_numeric() and word.sort == "number" and math.isfinite(float(word.text)):
+            return float(word.text)
         if isinstance(dtype, pl.Boolean):
             return _TRUTH[word.text.lower()]
         if isinstance(dtype, pl.Duration) and word.sort == "number":
             return dt.timedelta(seconds=float(word.text))
-        if word.sort == "moment":
-            if isinstance(dtype, pl.Date):
-                return dt.date.fromisoformat(word.text)
-            if isinstance(dtype, pl.Datetime):
-                return dt.datetime.fromisoformat(word.text)
-            if isinstance(dtype, pl.Time):
-                return dt.time.fromisoformat(word.text)
+        if type(dtype) in _MOMENTS and word.sort == "moment":
+            return _MOMENTS[type(dtype)].fromisoformat(word.text)
     except (KeyError, ValueError, OverflowError):
         pass
     raise unsuited(rule, domain, "values of that type (text in quotes, ISO dates)")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError
-    return number

@@ -246,24 +246,8 @@ def _believable(
 
 # Days of a year and a month, hours, minutes, seconds, dozens, centimetres of an inch, kilograms of
 # a pound, Fahrenheit's degrees: what derived columns are multiplied or divided by.
-_UNITS = (
-    15,
-    24,
-    30,
-    30.4375,
-    48,
-    52,
-    60,
-    90,
-    360,
-    365,
-    365.25,
-    1440,
-    3600,
-    86400,
-    2.54,
-    0.45359237,
-)
+_DAYS = (15, 24, 30, 30.4375, 48, 52, 60, 90, 360, 365, 365.25, 1440, 3600, 86400)
+_UNITS = (*_DAYS, 2.54, 0.45359237)
 _LARGEST_PART = 12
 
 

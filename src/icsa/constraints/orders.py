@@ -10,7 +10,6 @@ import numpy as np
 from icsa.constraints.gaps import Gap, precedes
 from icsa.constraints.linear import LinearRelation
 from icsa.constraints.thresholds import LIMITS
-from icsa.constraints.words import never_above
 from icsa.matrices import Vector
 from icsa.schema import DATE_KINDS, NUMERIC_KINDS, Kind
 
@@ -39,7 +38,7 @@ class Order:
 
     def describe(self) -> str:
         """Return the order in words, without any cell."""
-        return never_above(self.first, self.second)
+        return f"{self.first} is never above {self.second}"
 
 
 def find_unkept_orders(

@@ -17,7 +17,6 @@ __all__ = [
     "listed",
     "lost_beside_kept",
     "lost_with_gaps",
-    "never_above",
     "never_below",
     "number",
     "product_of",
@@ -38,11 +37,6 @@ def listed(names: Iterable[str]) -> str:
 def never_below(other: str, bases: Iterable[str]) -> str:
     """Return that a column is never below others."""
     return f"{other} is never below {listed(bases)}"
-
-
-def never_above(first: str, second: str) -> str:
-    """Return that a column is never above another."""
-    return f"{first} is never above {second}"
 
 
 def declare(first: str, second: str) -> str:
