@@ -25,6 +25,7 @@ extensions = [
     "mathml",
     "picture",
     "plain_formulas",
+    "rooms",
     "scatter_table",
 ]
 exclude_patterns = [
