@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import warnings
 from functools import cache
-from importlib import resources
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -24,10 +22,6 @@ from icsa.schema import ColumnSpec, Schema
 from icsa.tables import Table
 
 from .tables import break_the_self_test, normal_table, people, with_outlier
-
-SCHEMA = json.loads(
-    resources.files("icsa.assessment").joinpath("schema.json").read_text(encoding="utf-8")
-)
 
 
 @cache
@@ -147,26 +141,6 @@ def test_named_people_are_looked_at_instead() -> None:
     assert {person.why for person in found.people} == {"given"}
     again = assess(original.drop("rare"), normal_table(seed=1), outliers=[1, 2])
     assert again.measures["ore"].value == found.measures["ore"].value
-
-
-@pytest.mark.parametrize("edition", ["internal", "public"])
-def test_real_output_has_the_form_that_the_schema_says(edition: Any) -> None:
-    validator = jsonschema.Draft202012Validator(SCHEMA)
-    validator.check_schema(SCHEMA)
-    plain = assess(normal_table(), normal_table(seed=1))
-    for found in (mixed(), plain):
-        document = json.loads(json.dumps(found.as_dict(edition), allow_nan=False))
-        validator.validate(document)
-        assert document["edition"] == edition
-
-
-def test_the_schema_refuses_people_in_the_public_edition() -> None:
-    validator = jsonschema.Draft202012Validator(SCHEMA)
-    internal, public = mixed().as_dict("internal"), mixed().as_dict("public")
-    assert not validator.is_valid({**public, "people": internal["people"]})
-    assert not validator.is_valid({**public, "utility": internal["utility"]})
-    assert not validator.is_valid({**public, "people_summary": internal["people_summary"]})
-    assert not validator.is_valid({**internal, "edition": "neither"})
 
 
 def test_the_public_edition_holds_no_cell_no_row_and_no_extreme() -> None:

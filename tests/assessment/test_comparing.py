@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from icsa.assessment.outliers import read_outliers
+from icsa.assessment.asked import read_outliers
 from icsa.comparison.coding import code_column
 from icsa.comparison.column_pairs import ColumnPair
 from icsa.comparison.matching import Comparison, match_tables, own_values

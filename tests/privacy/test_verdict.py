@@ -18,7 +18,15 @@ from icsa.privacy.people import measure_nearness, measure_surroundings
 from icsa.privacy.robust_fit import robust_fit
 from icsa.privacy.self_test import ends_of_the_scale
 from icsa.privacy.standing_out import named_people, standing_out
-from icsa.privacy.verdict import Policy, Threshold, statuses, verdict
+from icsa.privacy.verdict import (
+    Policy,
+    Reason,
+    Threshold,
+    Verdict,
+    statuses,
+    verdict,
+    verdict_of_release,
+)
 
 
 def words_of(x: np.ndarray, *releases: np.ndarray) -> list[str]:
@@ -108,7 +116,7 @@ def test_one_copied_person_is_named_and_alone() -> None:
     (reason,) = assessment.verdict.reasons
     assert (reason.rule, reason.rows) == ("person", (42,))
     assert "42" not in reason.text.split("(")[0]
-    (found,) = [person for person in assessment.people if person.status != "nothing found"]
+    (found,) = [person for person in assessment.people if person.status != "hidden"]
     assert (found.row, found.released_row) == (42, 7)
 
 
@@ -122,13 +130,69 @@ def test_thresholds_decide() -> None:
     never = Threshold(-1.0, "for a test")
     deaf = Policy(person_chance=never, group_chance=never, part_share=Threshold(2.0, "for a test"))
     assert verdict(around, near, group, policy=deaf).word == "release"
-    assert set(statuses(around, near, policy=deaf)) == {"nothing found"}
+    assert set(statuses(around, near, policy=deaf)) == {"hidden"}
     row = int(around.people.rows[0])
     risky = verdict(around, near, group, before={row: 0.5}, policy=deaf)
     assert (risky.word, risky.reasons[0].rows) == ("do not release", (row,))
     assert verdict(around, near, group, before={row: 0.2}, policy=deaf).word == "look again"
     assert verdict(around, near, group, before={row: 0.1}, policy=deaf).word == "release"
     assert statuses(around, near, before={row: 0.2}, policy=deaf)[0] == "at risk"
+
+
+def test_a_repeated_part_is_a_status_only_where_it_is_a_finding_about_the_group() -> None:
+    rng = np.random.default_rng(21)
+    x = rng.normal(size=(100, 6))
+    released = rng.normal(size=(100, 6))
+    chosen = [3, 30, 60, 90]
+    x[chosen] += 6.0 * rng.normal(size=(4, 6))
+    for repeated, word in ((chosen[:1], "hidden"), (chosen, "repeated in part")):
+        copied = released.copy()
+        copied[repeated, :3] = x[repeated, :3]
+        lenses = fit_lenses(as_features(x, copied, grids=np.zeros(6)))
+        around = measure_surroundings(lenses, named_people(lenses, chosen))
+        near = measure_nearness(lenses, around)
+        deaf = Policy(person_chance=Threshold(-1.0, "for a test"))
+        assert statuses(around, near, policy=deaf)[0] == word
+        group = nearest_release_group(near.rho["E"], 100, 100)
+        reasons = verdict(around, near, group, policy=deaf).reasons
+        assert any(reason.rule == "parts" for reason in reasons) == (word != "hidden")
+
+
+def test_a_person_with_a_near_twin_is_said_to_have_one_unless_replicated() -> None:
+    rng = np.random.default_rng(22)
+    x = rng.normal(size=(100, 4))
+    x[0], x[1] = 7.0, 7.0001
+    lenses = fit_lenses(as_features(x, rng.normal(size=(100, 4)), grids=np.zeros(4)))
+    around = measure_surroundings(lenses, named_people(lenses, [0, 50]))
+    near = measure_nearness(lenses, around)
+    assert around.has_near_twin.tolist() == [True, False]
+    assert statuses(around, near) == ("hidden", "hidden")
+    assert statuses(around, near, before={0: 0.4, 50: 0.4}) == ("near twin", "at risk")
+
+
+def test_everything_about_a_release_is_decided_together() -> None:
+    fine = Verdict("release")
+    policy = Policy()
+    assert verdict_of_release(fine, policy, n_released=100, as_they_are={}) == fine
+    found = verdict_of_release(
+        Verdict("look again", (Reason("look again", "person", "near", (4, 7)),)),
+        policy,
+        n_released=100,
+        as_they_are={"name": 1, "id": 10},
+        twins=[3, 7],
+        reproducible=True,
+        why_not_trusted="not to be trusted",
+    )
+    assert found.word == "do not release"
+    assert [(reason.word, reason.rule) for reason in found.reasons] == [
+        ("do not release", "reproducible"),
+        ("do not release", "identifiers"),
+        ("look again", "person"),
+        ("look again", "identifiers"),
+        ("look again", "self-test"),
+        ("look again", "near twin"),
+    ]
+    assert found.reasons[-1].rows == (7,)
 
 
 def test_an_exact_double_cannot_be_singled_out_and_a_twin_is_said() -> None:

@@ -10,24 +10,25 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from msgspec.structs import fields, replace
 
+from icsa.assessment.document import Document
+from icsa.assessment.document_parts import as_part
 from icsa.errors import InputError
+from icsa.privacy.verdict import STATUSES
 from icsa.report import assessment_page
 from icsa.report.assessment_page import MOST_BYTES, assessment_html, write_assessment_report
-from icsa.report.glossary import ALIASES, GLOSSARY, anchor
-from tests.report.fake_assessment import NAMES, fake_assessment
+from icsa.report.assessment_view import Limits
+from icsa.report.glossary import GLOSSARY, anchor
+
+from .conftest import NAMES
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
-CASES: dict[str, dict[str, Any]] = {
-    "internal": {},
-    "public": {"edition": "public"},
-    "nobody": {"people": 0, "making": False, "redraws": False, "verdict": "release"},
-    "nobody, public": {"edition": "public", "people": 0, "making": False},
-    "many": {"people": 1000, "columns": 100, "verdict": "do not release", "trusted": False},
-    "many, public": {"edition": "public", "people": 1000, "columns": 100},
-    "one column": {"columns": 1, "people": 1},
-}
+CASES = ("everything", "at risk", "in parts", "less", "nobody", "copy", "public", "many")
+
+Documents = dict[str, Document]
 
 
 class Page(HTMLParser):
@@ -76,15 +77,19 @@ class Page(HTMLParser):
         return body
 
 
-@pytest.fixture(scope="module")
-def pages() -> dict[str, tuple[str, Page]]:
-    texts = {name: assessment_html(fake_assessment(**options)) for name, options in CASES.items()}
+@pytest.fixture(scope="session")
+def pages(documents: Documents) -> dict[str, tuple[str, Page]]:
+    texts = {name: assessment_html(document) for name, document in documents.items()}
     return {name: (text, Page(text)) for name, text in texts.items()}
 
 
 @pytest.fixture(params=CASES)
 def page(request: pytest.FixtureRequest, pages: dict[str, tuple[str, Page]]) -> tuple[str, Page]:
     return pages[request.param]
+
+
+def seen(document: Document) -> str:
+    return Page(assessment_html(document)).visible()
 
 
 def test_tags_are_balanced_and_the_page_is_a_whole(page: tuple[str, Page]) -> None:
@@ -171,162 +176,204 @@ def test_texts_of_the_table_are_harmless(page: tuple[str, Page]) -> None:
     assert "alert" not in parsed.all("script")[0]["text"]
 
 
-def test_every_text_is_escaped() -> None:
+def test_every_text_is_escaped(documents: Documents) -> None:
     bad = "</title><script>x</script>\"'><b onload=x>"
-    shown = _with_every_text(fake_assessment(), bad)
-    parsed = Page(assessment_html(shown))
+    parsed = Page(assessment_html(_with_every_text(documents["everything"], bad)))
     assert len(parsed.all("script")) == 1
     assert not parsed.all("b")
     assert not any("onload" in element["attrs"] for element in parsed.elements)
+    assert parsed.visible().count("<b onload=x>") > 100
 
 
-def _with_every_text(value: Any, text: str, key: str = "") -> Any:
+def _with_every_text(part: Any, text: str) -> Any:
+    """Return a part of a document with another text wherever its type allows any."""
+    changed = {}
+    for field in fields(part):
+        value = getattr(part, field.name)
+        try:
+            any_text = msgspec.convert(text, field.type) == text
+        except msgspec.ValidationError:
+            any_text = False
+        changed[field.name] = text if any_text and value is not None else _inside(value, text)
+    return replace(part, **changed)
+
+
+def _inside(value: Any, text: str) -> Any:
+    if isinstance(value, msgspec.Struct):
+        return _with_every_text(value, text)
     if isinstance(value, dict):
-        return {name: _with_every_text(inner, text, name) for name, inner in value.items()}
+        return {key: _inside(item, text) for key, item in value.items()}
     if isinstance(value, list):
-        return [_with_every_text(inner, text) for inner in value]
-    return text if isinstance(value, str) and key not in ("edition", "verdict") else value
+        return [text if isinstance(item, str) else _inside(item, text) for item in value]
+    return value
 
 
-@pytest.mark.parametrize("word", ["release", "look again", "do not release"])
-def test_the_verdict_is_one_large_word_with_its_reasons(word: str) -> None:
-    made = fake_assessment(verdict=word)
-    parsed = Page(assessment_html(made))
+@pytest.mark.parametrize(
+    ("name", "word"), [("less", "release"), ("in parts", "look again"), ("copy", "do not release")]
+)
+def test_the_verdict_is_one_large_word_with_its_reasons(
+    name: str, word: str, documents: Documents, pages: dict[str, tuple[str, Page]]
+) -> None:
+    assert documents[name].verdict == word
+    parsed = pages[name][1]
     large = [e for e in parsed.all("p") if e["attrs"].get("class") == "word"]
     assert [e["text"] for e in large] == [word + word]  # the symbol's title, and the word
     listed = [element["text"] for element in parsed.all("li")]
-    assert all(reason in listed for reason in made["reasons"])
+    assert all(reason in listed for reason in documents[name].reasons)
 
 
-def test_an_assessment_that_failed_its_own_test_says_so_first() -> None:
-    made = fake_assessment(trusted=False)
-    seen = Page(assessment_html(made)).visible()
-    warning = seen.index("This assessment is not to be trusted on this table")
-    assert warning < seen.index("look again")
-    assert made["self_test"]["why"] in seen
-    assert (
-        "not to be trusted on this table" not in Page(assessment_html(fake_assessment())).visible()
-    )
+def test_an_assessment_that_failed_its_own_test_says_so_first(documents: Documents) -> None:
+    told = seen(documents["nobody"])
+    warning = told.index("This assessment is not to be trusted on this table")
+    assert warning < told.index("look again")
+    assert documents["nobody"].self_test.why in told
+    assert "not to be trusted on this table" not in seen(documents["copy"])
 
 
-def test_kept_columns_and_a_seed_stand_out() -> None:
-    parsed = Page(assessment_html(fake_assessment()))
+def test_kept_columns_and_a_seed_stand_out(documents: Documents) -> None:
+    parsed = Page(assessment_html(documents["everything"]))
     kept = [row["text"] for row in parsed.all("tr") if row["attrs"].get("class") == "kept"]
     assert len(kept) == 1
-    assert "incomenumberKEPT" in kept[0]
+    assert kept[0].startswith("sexbinaryKEPT")
     assert "Reproducible: not for release" in parsed.visible()
-    made = fake_assessment()
-    made["making"]["reproducible"] = False
-    assert "Reproducible: not for release" not in assessment_html(made)
+    assert "Reproducible: not for release" not in seen(documents["copy"])
 
 
-def test_only_the_internal_edition_is_confidential() -> None:
-    assert assessment_html(fake_assessment()).count("CONFIDENTIAL") >= 3
-    assert "CONFIDENTIAL" not in assessment_html(fake_assessment("public"))
+def test_only_the_internal_edition_is_confidential(documents: Documents) -> None:
+    assert assessment_html(documents["copy"]).count("CONFIDENTIAL") >= 3
+    assert "CONFIDENTIAL" not in assessment_html(documents["public"])
 
 
-def test_the_public_edition_shows_nobody_even_when_people_are_given() -> None:
-    internal = fake_assessment("internal", people=30)
-    leaking = internal | {"edition": "public", "reasons": []}
-    text = assessment_html(leaking)
-    for person in internal["people"]:
-        assert str(person["row"]) not in text
-        for cell in (*person["before"].values(), *person["after"].values()):
+def test_the_public_edition_shows_nobody_even_when_people_are_given(documents: Documents) -> None:
+    internal = documents["many"]
+    text = assessment_html(replace(internal, edition="public", reasons=[]))
+    assert internal.people
+    for person in internal.people:
+        for cell in (*person.before.values(), *person.after.values()):
             assert f">{cell}<" not in text
+    assert not re.search(r"row \d+: ", text)
     assert "passport" not in Page(text).visible()
-    assert "principal components (" not in text
     assert 'class="clouds"' not in text
+    assert 'class="clouds"' in assessment_html(internal)
 
 
-def test_the_passport_has_a_line_for_each_person_worst_first() -> None:
-    made = fake_assessment(people=40)
-    parsed = Page(assessment_html(made))
-    lines = [r for r in parsed.all("tr") if "table" in r["parents"] and r["text"][:1].isdigit()]
-    rows = [int(match[0]) for line in lines if (match := re.match(r"\d{5}", line["text"]))]
-    assert sorted(rows) == [person["row"] for person in made["people"]]
-    status = {person["row"]: person["status"] for person in made["people"]}
-    order = ("replicated", "near", "at risk", "repeated in part", "near twin", "nothing found")
-    ranks = [order.index(status[row]) for row in rows]
-    assert ranks == sorted(ranks)
+@pytest.mark.parametrize("name", ["at risk", "in parts", "copy", "many"])
+def test_a_person_is_shown_by_the_status_that_was_found(name: str, documents: Documents) -> None:
+    found = documents[name].people_summary.status
+    parsed = Page(assessment_html(documents[name]))
+    legend = {
+        item["text"]
+        for item in parsed.all("li")
+        if any(f" {status}: " in item["text"] for status in STATUSES)
+    }
+    # The symbol's title stands first.
+    assert legend == {
+        f"{status} {found[status]} {status}: {words}"
+        for status, words in STATUSES.items()
+        if found[status]
+    }
+    nearer = "the release comes nearer than chance explains"
+    assert not any(nearer in item for item in legend)
 
 
-def test_long_lists_are_cut_and_counted() -> None:
-    made = fake_assessment(people=100, columns=100)
-    seen = Page(assessment_html(made)).visible()
-    assert "and 70 more people without a side-by-side table here" in seen
-    made["people"] = [person | {"row": k} for k, person in enumerate(made["people"] * 20)]
-    assert "and 1,000 more people; the JSON has them all" in Page(assessment_html(made)).visible()
+def test_the_passport_has_a_line_for_each_person_worst_first(documents: Documents) -> None:
+    for name in ("at risk", "many"):
+        people = documents[name].people
+        assert people
+        parsed = Page(assessment_html(documents[name]))
+        lines = [
+            e for e in parsed.all("th") if e["attrs"].get("data-v") and "tbody" in e["parents"]
+        ]
+        rows = [int(line["text"]) for line in lines]
+        assert sorted(rows) == sorted(person.row for person in people)
+        order = {person.row: (list(STATUSES).index(person.status), person.p) for person in people}
+        assert [order[row] for row in rows] == sorted(order.values())
 
 
-def test_lists_get_shorter_until_the_page_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = fake_assessment(people=300, columns=30)
-    full = len(assessment_html(made).encode())
+def test_long_lists_are_cut_and_counted(
+    documents: Documents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(assessment_page, "_LIMITS", (Limits(people=20, cells=95, columns=3),))
+    told = seen(documents["many"])
+    assert "and 100 more people; the JSON has them all" in told
+    assert "and 111 more people without a side-by-side table here" in told
+    assert "and 7 more columns" in told
+
+
+def test_lists_get_shorter_until_the_page_is_small(
+    documents: Documents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = len(assessment_html(documents["many"]).encode())
     monkeypatch.setattr(assessment_page, "MOST_BYTES", full * 2 // 3)
-    assert len(assessment_html(made).encode()) < full * 2 // 3
+    assert len(assessment_html(documents["many"]).encode()) < full * 2 // 3
     monkeypatch.setattr(assessment_page, "MOST_BYTES", 10_000)
     with pytest.raises(InputError, match="larger than 10,000 bytes even with the shortest lists"):
-        assessment_html(made)
+        assessment_html(documents["many"])
 
 
-def test_what_is_not_estimable_says_why() -> None:
-    seen = Page(assessment_html(fake_assessment(people=0))).visible()
-    assert "not estimable: numeric cells are missing" in seen
-    assert "not estimable: nobody stands out" in seen
-    assert "not estimable: one cluster only" in seen
-    assert "Not estimable: the release has no events." in seen
-    assert "Nobody stands out by distance or isolation" in seen
+def test_what_is_not_estimable_says_why(documents: Documents) -> None:
+    less, nobody = seen(documents["less"]), seen(documents["nobody"])
+    assert "kg ~ age: not estimable: " in less
+    assert "Lasso for kg: not estimable: " in less
+    assert "Only in the original, and not compared: kg." in less
+    assert "not estimable: nobody stands out" in nobody
+    assert "Nobody stands out by distance or isolation" in nobody
+    assert "not estimable: numeric cells are missing" in seen(documents["copy"])
 
 
-def test_numbers_are_rounded_and_have_their_intervals() -> None:
-    seen = Page(assessment_html(fake_assessment())).visible()
-    assert "0.156 (0.091 to 0.221)" in seen
-    assert "less than 0.001" in seen
-    cells = [cell["text"] for cell in Page(assessment_html(fake_assessment())).all("td", "li")]
+def test_numbers_are_rounded_and_have_their_intervals(documents: Documents) -> None:
+    share = documents["many"].privacy["nearest_release_share"]
+    told = f"{share.value:.3f} ({share.low:.3f} to {share.high:.3f})"
+    parsed = Page(assessment_html(documents["many"]))
+    assert told in parsed.visible()
+    assert "less than 0.001" in seen(documents["copy"])
+    cut = assessment_html(documents["many"]).split("Before and after, side by side")[0]
+    cells = [cell["text"] for cell in Page(cut).all("td", "li")]
     digits = [re.findall(r"\d+\.(\d+)", cell) for cell in cells]
     assert max(len(found.lstrip("0")) for each in digits for found in each) <= 3
 
 
-def test_every_measure_links_to_its_definition() -> None:
-    made = fake_assessment()
-    parsed = Page(assessment_html(made))
+def test_every_measure_links_to_its_definition(documents: Documents) -> None:
+    document = documents["everything"]
+    parsed = Page(assessment_html(document))
     links = {e["text"]: e["attrs"]["href"] for e in parsed.all("a") if e["text"]}
-    assert links["DCR, 5% quantile"] == "#glossary-dcr"
-    assert links["a measure <nobody> knows"] == "#glossary-brand-new"
-    for measure in made["privacy"].values():
-        assert measure["label"] in links
-    terms = [element["text"] for element in parsed.all("dt")]
-    assert len(terms) == len(set(terms))
+    for measure in (*document.privacy.values(), *document.utility.whole.values()):
+        assert links[measure.label] == f"#{anchor(measure.definition)}"
+    assert links[document.privacy["dcr_median"].label] == "#glossary-dcr"
+    terms = [element["text"] for element in parsed.all("dt") if "id" in element["attrs"]]
+    assert len(terms) == len(set(terms)) == len(GLOSSARY)
 
 
-def test_gaps_and_extremes_are_shown_in_words() -> None:
-    made = fake_assessment(people=6)
-    empty = dict.fromkeys(("p", "rho", "d_rel", "h", "attack", "robust_distance"))
-    made["people"][0] |= empty | {"status": "something new", "before": {}, "after": {}}
-    made["people"][1] |= {"rho": float("inf"), "d_org": 0.0, "status": "replicated"}
-    picture = made["people_summary"]["picture"]
-    picture[0] |= {"near": None}
-    picture[1] |= {"alone": 0.0, "near": 0.0, "status": "something new"}
-    made["utility"]["pairs"]["chance"] = None
-    made["utility"]["columns"][0]["distance"] = {"name": "TV", "value": None, "reason": "no cells"}
-    made["utility"]["columns"][3]["levels"] = [{"level": "a & b", "original": 0.5, "released": 1}]
-    made["utility"]["models"][0]["rows"][0]["released"] = {"estimate": None}
-    made["tables"]["only_released"] = [f"column {k}" for k in range(30)]
-    seen = Page(assessment_html(made)).visible()
-    assert "infinite" in seen
-    assert "not estimable: no cells" in seen
-    assert "a & b 0.500 → 1" in seen
-    assert "column 19, and 10 more" in seen
-    assert not re.search(r"\bNone\b|\binf\b|\bnan\b", seen)
-
-
-@pytest.mark.parametrize("part", ["utility", "privacy", "tables", "people_summary", "policy"])
-def test_a_part_may_be_empty(part: str) -> None:
-    made = fake_assessment() | {part: None}
-    assert not Page(assessment_html(made)).unbalanced
+def test_gaps_are_shown_in_words(documents: Documents) -> None:
+    document = documents["in parts"]
+    assert document.people
+    first, *others = document.people
+    gaps = dict.fromkeys(("p", "rho", "d_rel", "robust_distance"))
+    point, *points = document.people_summary.picture
+    column, *columns = document.utility.columns
+    changed = replace(
+        document,
+        people=[replace(first, **gaps), *others],
+        people_summary=replace(
+            document.people_summary,
+            picture=[replace(point, near=None), *(replace(p, near=0.0) for p in points)],
+        ),
+        tables=replace(document.tables, only_released=[f"column {k}" for k in range(30)]),
+        utility=replace(
+            document.utility,
+            columns=[
+                replace(column, distance=replace(column.distance, value=None)),
+                *columns,
+            ],
+        ),
+    )
+    told = seen(changed)
+    assert "not estimable: no value is defined" in told
+    assert "column 19, and 10 more" in told
+    assert not re.search(r"\bNone\b|\binf\b|\bnan\b", told)
 
 
 def test_glossary_entries_are_whole() -> None:
-    assert set(ALIASES.values()) <= set(GLOSSARY)
     assert len({anchor(key) for key in GLOSSARY}) == len(GLOSSARY)
     for term in GLOSSARY.values():
         assert term.definition.endswith(".")
@@ -334,71 +381,83 @@ def test_glossary_entries_are_whole() -> None:
             assert term.formula
 
 
-def test_unicode_names_are_shown_as_they_are() -> None:
-    seen = Page(assessment_html(fake_assessment())).visible()
-    assert all(name in seen for name in NAMES)
+def test_unicode_names_are_shown_as_they_are(documents: Documents) -> None:
+    told = seen(documents["everything"])
+    assert all(name in told for name in NAMES.values())
+    assert "Zoë Müller & Søn" in told
 
 
-def test_a_table_from_json_gives_the_same_page() -> None:
-    made = fake_assessment()
-    assert assessment_html(json.loads(json.dumps(made))) == assessment_html(made)
+def test_a_document_from_json_gives_the_same_page(documents: Documents) -> None:
+    for document in documents.values():
+        again = as_part(json.loads(document.as_json()), Document, "The file")
+        assert again == document
+    assert assessment_html(again) == assessment_html(document)
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [("edition", "secret"), ("verdict", "fine"), ("schema_version", 2)]
+    ("key", "value"),
+    [("edition", "secret"), ("verdict", "fine"), ("schema_version", 2), ("new", 1)],
 )
-def test_another_form_is_an_error(key: str, value: object) -> None:
-    with pytest.raises(InputError, match=f"'{key}' must be one of"):
-        assessment_html(fake_assessment() | {key: value})
+def test_another_form_is_an_error(key: str, value: object, documents: Documents) -> None:
+    with pytest.raises(InputError, match="another version of icsa"):
+        as_part(documents["less"].as_dict() | {key: value}, Document, "The file")
 
 
-def test_a_file_is_replaced_only_when_asked(tmp_path: Path) -> None:
+def test_a_file_is_replaced_only_when_asked(tmp_path: Path, documents: Documents) -> None:
     path = tmp_path / "report.html"
-    write_assessment_report(fake_assessment("public", people=3), path)
+    write_assessment_report(documents["public"], path)
     first = path.read_text(encoding="utf-8")
     with pytest.raises(InputError, match="is there already"):
-        write_assessment_report(fake_assessment(), path)
+        write_assessment_report(documents["less"], path)
     assert path.read_text(encoding="utf-8") == first
-    write_assessment_report(fake_assessment(people=3), path, force=True)
+    write_assessment_report(documents["less"], path, force=True)
     assert "CONFIDENTIAL" in path.read_text(encoding="utf-8")
     assert len(list(tmp_path.iterdir())) == 1
     with pytest.raises(InputError, match="There is no folder"):
-        write_assessment_report(fake_assessment(), tmp_path / "none" / "report.html")
+        write_assessment_report(documents["less"], tmp_path / "none" / "report.html")
 
 
-def test_tasks_are_shown_beside_their_yardsticks() -> None:
-    made = fake_assessment(columns=7)
-    parsed = Page(assessment_html(made))
-    terms = {
-        dt["text"]: dd["text"] for dt, dd in zip(parsed.all("dt"), parsed.all("dd"), strict=True)
-    }
-    assert terms["on both"] == "age, smoker"
-    assert terms["on the original only"] == "blood pressure, 体重"
-    assert terms["on the release only"] == "Körpergröße"
+def test_tasks_are_shown_beside_their_yardsticks(documents: Documents) -> None:
+    document = documents["everything"]
+    parsed = Page(assessment_html(document))
     rows = [row["text"] for row in parsed.all("tr")]
-    assert "recall0.6670.712lower is safer" in rows
-    assert any(row.startswith("accuracy0.5230.812 (0.780 to 0.840)") for row in rows)
-    assert "mean distance0.02100.03401.23 (this)1.23 (this)" in rows
-    assert any(row.startswith("1 − recall, smoker0–not estimable") for row in rows)
+    (task,) = document.utility.tasks.classification
+    accuracy = task.rows[0].original
+    shown = f"{accuracy.value:.3f} ({accuracy.low:.3f} to {accuracy.high:.3f})"
+    assert any(row.startswith("accuracy") and shown in row for row in rows)
+    chosen = document.utility.tasks.selection[0]
+    names = [v.name for v in chosen.variables if v.original and v.released]
+    assert names
+    told = [dd["text"] for dd in parsed.all("dd")]
+    assert ", ".join(names) in told
+    assert document.utility.efficiency is not None
+    for line in document.utility.efficiency.lines:
+        assert any(row.startswith(line.loss) for row in rows)
 
 
-def test_a_worse_and_a_better_prediction_are_told_apart() -> None:
-    made = fake_assessment()
-    accuracy, area = made["utility"]["tasks"]["classification"][0]["rows"]
-    made["utility"]["tasks"]["classification"][0]["rows"] = [
-        accuracy | {"loss": 0.2},
-        area | {"loss": -0.2},
+def test_a_worse_and_a_better_prediction_are_told_apart(documents: Documents) -> None:
+    document = documents["everything"]
+    tasks = document.utility.tasks
+    (task,) = tasks.classification
+    accuracy, area = task.rows
+    rows = [replace(accuracy, loss=0.9, chance=0.1), replace(area, loss=-0.9, chance=0.1)]
+    changed = replace(tasks, classification=[replace(task, rows=rows)])
+    utility = replace(document.utility, tasks=changed)
+    words = [
+        cell["text"] for cell in Page(assessment_html(replace(document, utility=utility))).all("td")
     ]
-    words = [cell["text"] for cell in Page(assessment_html(made)).all("td")]
     assert "worse" in words
     assert "better" in words
 
 
-def test_changes_of_pairs_are_coloured_by_their_own_limits() -> None:
-    made = fake_assessment(columns=2)
-    pairs = made["utility"]["pairs"]
-    pairs["difference"] = [[None, 0.4], [0.4, None]]
-    pairs["limit"] = [[None, 0.5], [0.5, None]]
-    assert 'class="heat same"' in assessment_html(made)
-    pairs["limit"] = [[None, 0.05], [0.05, None]]
-    assert 'class="heat u3"' in assessment_html(made)
+def test_changes_of_pairs_are_coloured_by_their_own_limits(documents: Documents) -> None:
+    document = documents["less"]
+    for limit, kind in ((0.5, "same"), (0.05, "u3")):
+        pairs = replace(
+            document.utility.pairs,
+            names=["a", "b"],
+            difference=[[None, 0.4], [0.4, None]],
+            limit=[[None, limit], [limit, None]],
+        )
+        utility = replace(document.utility, pairs=pairs)
+        assert f'class="heat {kind}"' in assessment_html(replace(document, utility=utility))

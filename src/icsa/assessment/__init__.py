@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from icsa.assessment.assessing import assess, making_of
-from icsa.assessment.costs import assessment_cost
+from icsa.assessment.assessing import Assessment, assess, assessment_cost, making_of
+from icsa.assessment.document import Edition
 from icsa.assessment.policy_files import policy_text, read_policy
-from icsa.assessment.records import Assessment, Edition
 
 __all__ = [
     "Assessment",

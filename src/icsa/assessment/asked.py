@@ -1,12 +1,20 @@
-"""Analyses that were asked for: which, whether they can be done at all, and what they gave."""
+"""What was asked for: who is to be looked at, which analyses, and what these gave."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from icsa.comparison.cells import as_numbers
 from icsa.comparison.matching import Comparison
 from icsa.errors import InputError, UnknownNameError
+from icsa.tables import Table
 from icsa.utility.classification import (
     ClassificationTask,
     category_to_predict,
@@ -16,7 +24,9 @@ from icsa.utility.clustering import ClusteringTask, clustering_task
 from icsa.utility.models import Analysis
 from icsa.utility.variable_selection import SelectionTask, numeric_response, selection_task
 
-__all__ = ["Asked", "Failed", "Tasks", "check_asked", "run_tasks"]
+__all__ = ["Asked", "Failed", "Tasks", "check_asked", "read_outliers", "run_tasks"]
+
+_Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -124,3 +134,76 @@ def run_tasks(asked: Asked, comparison: Comparison) -> Tasks:
 
 def _not_released(name: str) -> Failed:
     return Failed(name, f"column {name!r} is in the original but cannot be compared in the release")
+
+
+def read_outliers(outliers: Any, table: Table) -> tuple[_Rows | None, str | None]:
+    """Return the positions of outliers counted from 0, and the name of the column that marks them.
+
+    Parameters
+    ----------
+    outliers : None, str, Path or array-like
+        None: they are to be found. A name of a column of the original whose cells are true and
+        false, or 1 and 0. A file with row numbers. Row numbers, counted from 1 as the rows of data
+        in a file. A vector of True and False.
+    table : Table
+        The original.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = Table(pl.DataFrame({"age": [41, 39, 97], "rare": [0, 0, 1]}))
+    >>> read_outliers([3], table)
+    (array([2]), None)
+    >>> read_outliers("rare", table)
+    (array([2]), 'rare')
+    """
+    if outliers is None:
+        return None, None
+    if isinstance(outliers, str) and outliers in table.frame.columns:
+        return _of_column(outliers, table), outliers
+    if isinstance(outliers, str | Path):
+        path = Path(outliers)
+        if not path.is_file():
+            if path.suffix:
+                raise InputError(f"{path}: there is no such file, nor a column of that name.")
+            raise UnknownNameError("column", str(outliers), table.frame.columns)
+        return _checked(_of_file(path), table), None
+    given = np.asarray(outliers)
+    if given.dtype == np.bool_ and given.shape == (table.frame.height,):
+        return np.flatnonzero(given).astype(np.int64), None
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        raise InputError(
+            "Outliers are row numbers counted from 1, True and False for every row, the name of a "
+            "column, or a file."
+        )
+    return _checked(given.astype(np.int64), table), None
+
+
+def _of_column(name: str, table: Table) -> _Rows:
+    numbers = as_numbers(table.frame[name])
+    marks = None if numbers is None else numbers.to_numpy()
+    if marks is None or not np.isin(marks, (0.0, 1.0)).all():
+        raise InputError(
+            f"Column {name!r} cannot mark outliers: its cells must be true and false, or 1 and 0, "
+            "and none missing."
+        )
+    return np.flatnonzero(marks == 1.0).astype(np.int64)
+
+
+def _of_file(path: Path) -> _Rows:
+    try:
+        words = re.split(r"[\s,;]+", path.read_text(encoding="utf-8-sig").strip())
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not a text file in UTF-8.") from None
+    if words and not words[0].isdecimal():  # a heading
+        words = words[1:]
+    if not words or not all(word.isdecimal() for word in words):
+        raise InputError(f"{path}: row numbers are needed, one a line, counted from 1.")
+    return np.array([int(word) for word in words], dtype=np.int64)
+
+
+def _checked(rows: _Rows, table: Table) -> _Rows:
+    n = table.frame.height
+    if rows.size and not (rows.min() >= 1 and rows.max() <= n):
+        raise InputError(f"Row numbers of outliers must be from 1 to {n}, as rows of data count.")
+    return rows - 1

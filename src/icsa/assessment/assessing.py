@@ -4,31 +4,137 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import metadata
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
-from icsa.assessment.asked import Asked, check_asked
-from icsa.assessment.efficiency import compare_efficiency
-from icsa.assessment.measure_words import MEASURES
-from icsa.assessment.outliers import read_outliers
-from icsa.assessment.records import Assessment, Ends
+from icsa.assessment import document as doc
+from icsa.assessment.asked import Asked, check_asked, read_outliers
+from icsa.assessment.document_parts import as_part
+from icsa.assessment.efficiency import Efficiency, compare_efficiency
+from icsa.assessment.privacy_words import MEASURES
 from icsa.assessment.redrawing import Before, how_before
-from icsa.assessment.usefulness import measure_usefulness
+from icsa.assessment.usefulness import Usefulness, measure_usefulness
 from icsa.comparison.matching import Comparison, match_tables
 from icsa.errors import InputError
+from icsa.files import write_text_atomically
 from icsa.inspection import guess_schema
 from icsa.measures import Measure, NotEstimable
-from icsa.privacy import Policy, PrivacyAssessment, Reason, assess_privacy
-from icsa.privacy.verdict import Word
+from icsa.privacy import (
+    Cost,
+    Person,
+    Policy,
+    PrivacyAssessment,
+    Reason,
+    assess_privacy,
+    estimate_cost,
+)
+from icsa.privacy.verdict import Word, verdict_of_release
 from icsa.release import Plan, Release
 from icsa.schema import Schema
 from icsa.tables import Table, from_frame
 from icsa.utility.models import Analysis
 
-__all__ = ["assess", "making_of"]
+__all__ = ["Assessment", "assess", "assessment_cost", "making_of"]
 
-_WORDS: tuple[Word, ...] = ("release", "look again", "do not release")
+Ends: TypeAlias = Mapping[str, tuple[float | None, float | None]]
+
+# Measured on one core beside the privacy part: seconds for any table, and for each cell.
+_START, _CELL = 1.5, 5e-7
+# Bytes that the program itself takes, and how often the tables lie in memory.
+_PROGRAM, _COPIES = 250 * 2**20, 4
+# Of so many rows one stands out; at most so many people are looked at.
+_ROWS_A_PERSON, _MOST_PEOPLE = 100, 1_000
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Assessment:
+    """What was found out about a release. It holds both tables: keep it to yourself.
+
+    `as_dict("public")` and `to_json(path, "public")` give what can be handed out.
+
+    Attributes
+    ----------
+    verdict : "release", "look again" or "do not release"
+    reasons : tuple of Reason
+        Why, the worst first. None for "release": nothing was found, which is no proof.
+    privacy : PrivacyAssessment
+    measures : mapping of str to Measure
+        The privacy measures by their names in files.
+    ends : mapping of str to pair
+        By the same names: what a shuffled copy gives, and columns shuffled apart.
+    utility : Usefulness
+    tables : Comparison
+        How the columns of the two tables were matched.
+    making : mapping, optional
+        How the release was made, where that is known.
+    versions : mapping of str to str
+        Of programs.
+    efficiency : Efficiency, optional
+        Against another release, where one was given.
+    """
+
+    verdict: Word
+    reasons: tuple[Reason, ...]
+    privacy: PrivacyAssessment
+    measures: Mapping[str, Measure]
+    ends: Ends
+    utility: Usefulness
+    tables: Comparison
+    making: Mapping[str, Any] | None
+    versions: Mapping[str, str]
+    efficiency: Efficiency | None = None
+
+    @property
+    def people(self) -> tuple[Person, ...]:
+        """Those who stand out; for an internal report only."""
+        return self.privacy.people
+
+    @property
+    def policy(self) -> Policy:
+        """The thresholds used."""
+        return self.privacy.policy
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the assessment's own test came out right on this table."""
+        return self.privacy.trusted
+
+    @property
+    def gate(self) -> int:
+        """The exit code that a gate gives: 0 open, 3 look again, 4 closed."""
+        if not self.trusted or self.verdict == "do not release":
+            return 4
+        return 3 if self.verdict == "look again" else 0
+
+    def document(self, edition: doc.Edition = "internal") -> doc.Document:
+        """Return everything that files and pages show.
+
+        Parameters
+        ----------
+        edition : "internal" or "public"
+            Public: aggregates only, rounded; no cell, no row number, no extreme.
+        """
+        from icsa.assessment.filling import filled_document
+
+        return filled_document(self, edition)
+
+    def as_dict(self, edition: doc.Edition = "internal") -> dict[str, Any]:
+        """Return the document as plain values; `schema.json` beside this module describes them."""
+        return self.document(edition).as_dict()
+
+    def to_json(self, path: str | Path, edition: doc.Edition = "internal") -> None:
+        """Write the document as a JSON file, as a whole or not at all."""
+        write_text_atomically(Path(path), self.document(edition).as_json())
+
+    def __repr__(self) -> str:
+        """Show the word and sizes."""
+        n, m = self.privacy.n_rows, self.privacy.n_released
+        return (
+            f"<Assessment: {self.verdict}, {len(self.people)} people stand out of {n}, "
+            f"{m} released rows, {len(self.tables.columns)} columns compared>"
+        )
 
 
 def assess(
@@ -117,9 +223,10 @@ def assess(
         select=tuple(select),
     )
     check_asked(asked, comparison)
+    made = _making(making)
     known = _before(comparison, plan, declared, redraws)
     part = told if rival is None else _part_of(told, 0.0)
-    found = _assessed(comparison, rows, known, policy, asked, making, part)
+    found = _assessed(comparison, rows, known, policy, asked, made, part)
     if rival is None:
         return found
     people = found.privacy.standing_out.rows
@@ -153,13 +260,29 @@ def making_of(release: Release) -> dict[str, Any]:
     }
 
 
+def assessment_cost(n_rows: int, n_released: int, n_columns: int) -> Cost:
+    """Return the time and memory that `icsa.assessment.assess` will need, to a factor of two.
+
+    Releases that are made again, and analyses by formula, come on top.
+
+    Examples
+    --------
+    >>> print(assessment_cost(1_000, 1_000, 10))
+    about 2 s and 251 MB
+    """
+    people = min(_MOST_PEOPLE, max(5, n_rows // _ROWS_A_PERSON))
+    privacy = estimate_cost(max(1, n_rows), max(1, n_released), max(1, n_columns), people)
+    cells = (n_rows + n_released) * n_columns
+    return Cost(privacy.seconds + _START + _CELL * cells, _PROGRAM + _COPIES * 8 * cells)
+
+
 def _assessed(
     comparison: Comparison,
     rows: Any,
     known: Before,
     policy: Policy | None,
     asked: Asked,
-    making: Mapping[str, Any] | Release | None,
+    made: Mapping[str, Any] | None,
     told: Callable[[str, float], None],
 ) -> Assessment:
     """Return the assessment of one release."""
@@ -173,12 +296,19 @@ def _assessed(
         policy=policy,
     )
     useful = measure_usefulness(comparison, asked, progress=told)
-    made = making_of(making) if isinstance(making, Release) else making
-    reasons = _reasons(privacy, comparison, made)
+    found = verdict_of_release(
+        privacy.verdict,
+        privacy.policy,
+        n_released=comparison.released.frame.height,
+        as_they_are=comparison.as_they_are,
+        twins=[person.row for person in privacy.people if person.has_near_twin],
+        reproducible=made is not None and made["reproducible"],
+        why_not_trusted=privacy.why_not_trusted,
+    )
     notes = (*comparison.notes, known.note, privacy.standing_out.note)
     return Assessment(
-        verdict=_WORDS[max((_WORDS.index(reason.word) for reason in reasons), default=0)],
-        reasons=reasons,
+        verdict=found.word,
+        reasons=found.reasons,
         privacy=privacy,
         measures=_measures(privacy),
         ends=_ends(privacy),
@@ -187,6 +317,15 @@ def _assessed(
         making=made,
         versions=_versions(),
     )
+
+
+def _making(making: Mapping[str, Any] | Release | None) -> Mapping[str, Any] | None:
+    """Return how a release was made, in the form that the document has."""
+    if isinstance(making, Release):
+        return making_of(making)
+    if making is not None:
+        as_part(dict(making), doc.Making, "How the release was made")
+    return making
 
 
 def _sentence(text: str) -> str:
@@ -243,62 +382,10 @@ def _telling(
     return drawn
 
 
-def _reasons(
-    privacy: PrivacyAssessment, comparison: Comparison, making: Mapping[str, Any] | None
-) -> tuple[Reason, ...]:
-    """Return everything that speaks against the release, the worst first."""
-    reasons = list(privacy.verdict.reasons)
-    if making is not None and making.get("reproducible"):
-        reasons.append(
-            Reason(
-                "do not release",
-                "reproducible",
-                "The key came from a seed: whoever guesses it can repeat every draw, and so check "
-                "guesses about people. Make the release again without a seed",
-            )
-        )
-    reasons += _identifiers(comparison, privacy.policy)
-    if not privacy.trusted:
-        reasons.append(
-            Reason("look again", "self-test", f"The assessment is {privacy.why_not_trusted}")
-        )
-    twins = [
-        person.row
-        for person in privacy.people
-        if person.has_near_twin and person.status in ("replicated", "near")
-    ]
-    if twins:
-        reasons.append(
-            Reason(
-                "look again",
-                "near twin",
-                f"Near twins in the original: {len(twins)} of these people have one, and what the "
-                "release comes near to may be the twin",
-                tuple(twins),
-            )
-        )
-    return tuple(sorted(reasons, key=lambda reason: -_WORDS.index(reason.word)))
-
-
-def _identifiers(comparison: Comparison, policy: Policy) -> list[Reason]:
-    """Return what speaks against names, texts and the like that came through."""
-    rows = comparison.released.frame.height
-    most = policy.identifier_share.value * rows
-    return [
-        Reason(
-            "do not release" if count >= most else "look again",
-            "identifiers",
-            f"{name!r} was released as it is: {count} of {rows} released rows have a value that "
-            "only one original row has",
-        )
-        for name, count in comparison.as_they_are.items()
-    ]
-
-
 def _measures(privacy: PrivacyAssessment) -> dict[str, Measure]:
     """Return the measures by their names in files, with Lambda of the worst person."""
     every = {**privacy.measures, "expected_replicas": _largest_lambda(privacy)}
-    return {key: every[words.source] for key, words in MEASURES.items()}
+    return {key: every[words.source or key] for key, words in MEASURES.items()}
 
 
 def _ends(privacy: PrivacyAssessment) -> Ends:
@@ -309,7 +396,7 @@ def _ends(privacy: PrivacyAssessment) -> Ends:
         return measures[name].value if name in measures else None
 
     return {
-        key: (value(copied, words.source), value(apart, words.source))
+        key: (value(copied, words.source or key), value(apart, words.source or key))
         for key, words in MEASURES.items()
     }
 

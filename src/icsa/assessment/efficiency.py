@@ -16,7 +16,7 @@ from icsa.measures import Estimate, Measure, NotEstimable
 from icsa.tradeoff import Form, Replicates, efficiency_ratio
 
 if TYPE_CHECKING:
-    from icsa.assessment.records import Assessment
+    from icsa.assessment.assessing import Assessment
 
 __all__ = ["NO_INTERVAL", "Efficiency", "EfficiencyLine", "compare_efficiency"]
 

@@ -10,9 +10,8 @@ import typer
 
 import icsa
 from icsa.cli.anonymize import anonymize
-from icsa.cli.assess import assess
+from icsa.cli.assess import assess, policy
 from icsa.cli.inspect import inspect
-from icsa.cli.policy import policy
 from icsa.cli.study import app as study_app
 from icsa.errors import InputError
 

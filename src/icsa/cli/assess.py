@@ -1,4 +1,4 @@
-"""``icsa assess``: a word for a release, why, and a report."""
+"""``icsa assess``: a word for a release, why, and a report; ``icsa policy``: its thresholds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,21 +26,6 @@ from icsa.cli.arguments import (
     require_of_use,
     schema_of,
 )
-from icsa.cli.assess_options import (
-    Against,
-    Classify,
-    Clusters,
-    Gate,
-    JsonFile,
-    Models,
-    Original,
-    Outliers,
-    PolicyFile,
-    PublicJsonFile,
-    Redraws,
-    Released,
-    Select,
-)
 from icsa.cli.assessment_summary import print_assessment
 from icsa.cli.interruption import telling_what_is_written
 
@@ -50,10 +35,81 @@ if TYPE_CHECKING:
     from icsa.schema import Schema
     from icsa.tables import Table
 
-__all__ = ["assess", "report_on"]
+__all__ = ["assess", "policy", "report_on"]
 
 # Seconds of work from which on it is said before how long it will take.
 _LONG = 10.0
+
+Original = Annotated[
+    Path, typer.Argument(metavar="ORIGINAL", help="The table about people; any format.")
+]
+Released = Annotated[
+    Path, typer.Argument(metavar="RELEASED", help="Its release, made by any tool.")
+]
+Outliers = Annotated[
+    str | None,
+    typer.Option(
+        "--outliers",
+        metavar="FILE-OR-COLUMN",
+        help="Who to look at: a file of row numbers, or a column of 0 and 1.",
+    ),
+]
+Models = Annotated[
+    list[str] | None,
+    typer.Option("--model", metavar="FORMULA", help='Such as "bp ~ age + sex"; repeatable.'),
+]
+Classify = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--classify",
+        metavar="COLUMN",
+        help="Predict this category, learnt from the release; repeatable.",
+    ),
+]
+Clusters = Annotated[
+    int | None,
+    typer.Option("--clusters", metavar="K", min=2, help="Find K groups in both tables."),
+]
+Select = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--select",
+        metavar="RESPONSE",
+        help="Which columns matter for this one, by the lasso; repeatable.",
+    ),
+]
+Against = Annotated[
+    Path | None,
+    typer.Option(
+        "--against",
+        metavar="OTHER_RELEASE",
+        help="Another release of ORIGINAL: which gives more privacy for what it loses?",
+    ),
+]
+PolicyFile = Annotated[
+    Path | None,
+    typer.Option("--policy", metavar="P.toml", help="Other thresholds; see icsa policy."),
+]
+JsonFile = Annotated[
+    Path | None,
+    typer.Option("--json", metavar="FILE", help="Everything as JSON; CONFIDENTIAL."),
+]
+PublicJsonFile = Annotated[
+    Path | None,
+    typer.Option("--public-json", metavar="FILE", help="The same, to be handed out."),
+]
+Gate = Annotated[
+    bool, typer.Option("--gate", help="Exit with 3 for look again, 4 for do not release.")
+]
+Redraws = Annotated[
+    int,
+    typer.Option(
+        "--redraws",
+        metavar="N",
+        min=0,
+        help="Release the original N times by icsa anonymize, for the risk before any key.",
+    ),
+]
 
 
 def assess(
@@ -129,6 +185,18 @@ def assess(
             print_assessment(assessment, tuple(outputs.values()))
     if gate:
         raise typer.Exit(assessment.gate)
+
+
+def policy() -> None:
+    """Print the thresholds of the verdict as a commented file.
+
+    Change what you answer for, say why, and give the file to icsa assess --policy.
+
+    Example: icsa policy > policy.toml
+    """
+    from icsa.assessment import policy_text
+
+    print(policy_text(), end="")
 
 
 def report_on(
@@ -222,7 +290,7 @@ def _write(assessment: Assessment, outputs: Mapping[str, Path | None]) -> None:
         if option.endswith("json"):
             assessment.to_json(path, editions[option])
         else:
-            from icsa.report.assessment_page import write_assessment_report
+            from icsa.report import write_assessment_report
 
             # Whether files may be replaced was asked before the work began.
-            write_assessment_report(assessment.as_dict(editions[option]), path, force=True)
+            write_assessment_report(assessment.document(editions[option]), path, force=True)

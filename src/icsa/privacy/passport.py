@@ -86,7 +86,7 @@ class Person:
         Columns and their shares, largest first; they sum to 1. `matched_by` is empty where the
         nearest released row repeats nothing of what makes the person stand out.
     status : str
-        "replicated", "near", "at risk", "repeated in part" or "nothing found".
+        "replicated", "look", "at risk", "repeated in part", "near twin" or "hidden".
     """
 
     row: int

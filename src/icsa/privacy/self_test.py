@@ -89,7 +89,7 @@ def ends_of_the_scale(
     copied = _judged(lenses, around, copy, policy, threads)
     apart = sorted(
         (_judged(lenses, around, _apart(original, rng), policy, threads) for _ in range(_SHUFFLES)),
-        key=lambda judged: WORDS.index(judged[1]),
+        key=lambda judged: list(WORDS).index(judged[1]),
     )
     return (
         _end("shuffled copy", *copied, whole),

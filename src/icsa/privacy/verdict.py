@@ -1,12 +1,13 @@
-"""One word for a release, and why: release, look again, do not release.
+"""One word for a release, and why: release, look again, do not release; and one for each person.
 
 No average decides alone: the people who stand out do, each against what chance would give.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ from icsa.privacy.neighbours import RowNumbers
 from icsa.privacy.people import Nearness, Surroundings
 
 __all__ = [
+    "STATUSES",
     "WORDS",
     "Policy",
     "Reason",
@@ -26,13 +28,34 @@ __all__ = [
     "Word",
     "statuses",
     "verdict",
+    "verdict_of_release",
 ]
 
 Word = Literal["release", "look again", "do not release"]
-Status = Literal["replicated", "near", "at risk", "repeated in part", "nothing found"]
+Status = Literal["replicated", "look", "at risk", "repeated in part", "near twin", "hidden"]
 
-# From harmless to harmful.
-WORDS: tuple[Word, ...] = ("release", "look again", "do not release")
+# From harmless to harmful, with what each says whatever the reasons are.
+WORDS: Mapping[Word, str] = MappingProxyType(
+    {
+        "release": "Nothing was found that speaks against handing this table out. That is not a "
+        "proof of anonymity",
+        "look again": "Something was found that speaks against this release. Look at it before "
+        "anything is handed out",
+        "do not release": "Something was found that rules this release out. It must not be handed "
+        "out as it is",
+    }
+)
+# From worst to nothing, with what each says of a person.
+STATUSES: Mapping[Status, str] = MappingProxyType(
+    {
+        "replicated": "a near copy is in the release",
+        "look": "the release comes nearer than chance explains",
+        "at risk": "under another key a near copy is not unlikely",
+        "repeated in part": "several cells are repeated together",
+        "near twin": "somebody else in the original is almost the same",
+        "hidden": "no sign that the release comes too near",
+    }
+)
 _MEASURED = "error rates measured on fresh, synthetic and copied tables: benchmarks/verdict.py"
 
 
@@ -121,7 +144,8 @@ class Reason:
     word : "look again" or "do not release"
         What it leads to.
     rule : str
-        "person", "group", "parts" or "before release".
+        "person", "group", "parts", "before release", "reproducible", "identifiers", "self-test" or
+        "near twin".
     text : str
         In plain words, with counts and no row numbers: fit for a public report.
     rows : tuple of int
@@ -187,8 +211,77 @@ def verdict(
         *_of_parts(limits, rows, around, near),
         *_before_release(limits, before or {}),
     ]
-    worst = max((WORDS.index(reason.word) for reason in reasons), default=0)
-    return Verdict(WORDS[worst], tuple(sorted(reasons, key=lambda r: -WORDS.index(r.word))))
+    return _decided(reasons)
+
+
+def verdict_of_release(
+    of_people: Verdict,
+    policy: Policy,
+    *,
+    n_released: int,
+    as_they_are: Mapping[str, int],
+    twins: Sequence[int] = (),
+    reproducible: bool = False,
+    why_not_trusted: str = "",
+) -> Verdict:
+    """Return the word for a release as a whole: people, its columns, its key and the self-test.
+
+    Parameters
+    ----------
+    of_people : Verdict
+        What the people who stand out say.
+    policy : Policy
+    n_released : int
+        Rows of the release.
+    as_they_are : mapping of str to int
+        By identifiers and texts that were released: in how many rows stands somebody's own value.
+    twins : sequence of int
+        Rows of people who have a near twin.
+    reproducible : bool
+        Whether the key came from a seed.
+    why_not_trusted : str
+        Why the assessment's own test failed; empty where it did not.
+
+    Examples
+    --------
+    >>> fine = Verdict("release")
+    >>> found = verdict_of_release(fine, Policy(), n_released=9, as_they_are={"id": 9})
+    >>> found.word, found.reasons[0].rule
+    ('do not release', 'identifiers')
+    """
+    reasons = list(of_people.reasons)
+    if reproducible:
+        text = (
+            "The key came from a seed: whoever guesses it can repeat every draw, and so check "
+            "guesses about people. Make the release again without a seed"
+        )
+        reasons.append(Reason("do not release", "reproducible", text))
+    most = policy.identifier_share.value * n_released
+    for name, count in as_they_are.items():
+        text = (
+            f"{name!r} was released as it is: {count} of {n_released} released rows have a value "
+            "that only one original row has"
+        )
+        word: Word = "do not release" if count >= most else "look again"
+        reasons.append(Reason(word, "identifiers", text))
+    if why_not_trusted:
+        reasons.append(Reason("look again", "self-test", f"The assessment is {why_not_trusted}"))
+    near = {row for reason in of_people.reasons if reason.rule == "person" for row in reason.rows}
+    rows = tuple(row for row in twins if row in near)
+    if rows:
+        text = (
+            f"Near twins in the original: {len(rows)} of these people have one, and what the "
+            "release comes near to may be the twin"
+        )
+        reasons.append(Reason("look again", "near twin", text, rows))
+    return _decided(reasons)
+
+
+def _decided(reasons: Iterable[Reason]) -> Verdict:
+    """Return the worst word of all reasons, and these with the worst first."""
+    harm = {word: place for place, word in enumerate(WORDS)}
+    ordered = tuple(sorted(reasons, key=lambda reason: -harm[reason.word]))
+    return Verdict(ordered[0].word if ordered else "release", ordered)
 
 
 def statuses(
@@ -200,21 +293,26 @@ def statuses(
 ) -> tuple[Status, ...]:
     """Return a word for each person, by the same thresholds.
 
-    "replicated" and "near" are persons with a small P, with rho small or not; "at risk" those whom
+    "replicated" and "look" are persons with a small P, with rho small or not; "at risk" those whom
     a likely key replicates; "repeated in part" those who have too many cells in common with one
-    released row.
+    released row, where so many have that it is a finding about the group: one in twenty has by
+    chance. Whoever is not replicated and has a near twin is a "near twin" instead.
     """
     limits = (Policy() if policy is None else policy).values()
     flagged, close = _flags(limits, near)
     parts = _has_parts(limits, around, near)
+    in_parts = _are_many(limits, parts)
     words: list[Status] = []
     for k, row in enumerate(around.people.rows.tolist()):
+        word: Status = "hidden"
         if flagged[k]:
-            words.append("replicated" if close[k] else "near")
+            word = "replicated" if close[k] else "look"
         elif (before or {}).get(row, 0.0) > limits["before_look"]:
-            words.append("at risk")
-        else:
-            words.append("repeated in part" if parts[k] else "nothing found")
+            word = "at risk"
+        elif parts[k] and in_parts:
+            word = "repeated in part"
+        twin = around.has_near_twin[k] and word not in ("replicated", "hidden")
+        words.append("near twin" if twin else word)
     return tuple(words)
 
 
@@ -229,6 +327,11 @@ def _has_parts(limits: Mapping[str, float], around: Surroundings, near: Nearness
     more = mine.cells > control.cells + limits["part_excess"]
     rarer = mine.surprise > control.surprise + limits["part_surprise"]
     return np.asarray((mine.cells >= limits["part_cells"]) & (more | rarer))
+
+
+def _are_many(limits: Mapping[str, float], parts: np.ndarray) -> bool:
+    """Return whether so many people have cells in common that blocks were passed on."""
+    return bool(parts.size and parts.mean() >= limits["part_share"])
 
 
 def _of_people(limits: Mapping[str, float], rows: RowNumbers, near: Nearness) -> list[Reason]:
@@ -273,7 +376,7 @@ def _of_parts(
     limits: Mapping[str, float], rows: RowNumbers, around: Surroundings, near: Nearness
 ) -> list[Reason]:
     parts = _has_parts(limits, around, near)
-    if not rows.size or parts.mean() < limits["part_share"]:
+    if not _are_many(limits, parts):
         return []
     text = (
         f"{int(parts.sum())} of {rows.size} people who stand out have more cells in common with "

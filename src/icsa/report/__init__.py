@@ -1,5 +1,5 @@
-"""Results to pages: one self-contained HTML file, in which nothing is computed or fetched."""
+"""An assessment as a page: one self-contained HTML file; nothing is computed or fetched in it."""
 
-from icsa.report.page import Section, study_page
+from icsa.report.assessment_page import assessment_html, write_assessment_report
 
-__all__ = ["Section", "study_page"]
+__all__ = ["assessment_html", "write_assessment_report"]

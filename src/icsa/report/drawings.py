@@ -6,28 +6,31 @@ Whatever a colour says, a shape, a place or a word says too.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple, TypeAlias
 
 from markupsafe import Markup
+from msgspec import UNSET
 
-from icsa.report.svg import all_finite, line, log_ticks, picture, position, short, tag, text
+from icsa.assessment.document import Point
+from icsa.assessment.document_parts import Number, Picture
+from icsa.privacy.verdict import STATUSES, Status
+from icsa.report.svg import line, log_ticks, picture, position, short, tag, text
 from icsa.report.wording import plural, shortened
 
 __all__ = [
-    "MARKS",
     "MOST_POINTS",
-    "Mark",
+    "RANKS",
     "heat_class",
     "heat_map",
-    "mark_of",
+    "mark_key",
     "mark_symbol",
     "standing_out_picture",
     "two_clouds",
 ]
 
-Record = Mapping[str, Any]
+Scale: TypeAlias = Callable[[float], float]
 
 MOST_POINTS = 2_000
 # From so many on, marks are smaller.
@@ -38,24 +41,10 @@ _MOST_LABELS = 30
 
 @dataclass(frozen=True)
 class Mark:
-    """How a person's status is shown.
-
-    Attributes
-    ----------
-    key : str
-        For the page's colours.
-    words : str
-        What it means, in a few words.
-    path : str
-        The shape, around (0, 0).
-    rank : int
-        0 is worst.
-    """
+    """How a status is drawn: its name for the page's colours, and a shape around (0, 0)."""
 
     key: str
-    words: str
     path: str
-    rank: int
 
 
 _DIAMOND = "M0-6L6 0 0 6-6 0z"
@@ -65,61 +54,63 @@ _SQUARE = "M-4.2-4.2h8.4v8.4h-8.4z"
 _CROSS = "M-4.5-4.5L4.5 4.5M-4.5 4.5L4.5-4.5"
 _RING = "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z"
 
-MARKS: Mapping[str, Mark] = {
-    "replicated": Mark("replicated", "a near copy is in the release", _DIAMOND, 0),
-    "near": Mark("near", "the release comes nearer than chance explains", _TRIANGLE, 1),
-    "look": Mark("near", "the release comes nearer than chance explains", _TRIANGLE, 1),
-    "at risk": Mark("risk", "another key would probably give a near copy", _TURNED, 2),
-    "repeated in part": Mark("part", "several cells are repeated together", _SQUARE, 3),
-    "near twin": Mark("twin", "somebody else in the original is almost the same", _CROSS, 4),
-    "hidden": Mark("nothing", "no sign that the release comes too near", _RING, 5),
-    "nothing found": Mark("nothing", "no sign that the release comes too near", _RING, 5),
+_MARKS: Mapping[Status, Mark] = {
+    "replicated": Mark("replicated", _DIAMOND),
+    "look": Mark("near", _TRIANGLE),
+    "at risk": Mark("risk", _TURNED),
+    "repeated in part": Mark("part", _SQUARE),
+    "near twin": Mark("twin", _CROSS),
+    "hidden": Mark("nothing", _RING),
 }
-_OTHER = Mark("other", "", "M-5 0H5M0-5V5", 4)
+# From 0, the worst; on the page the worst come first.
+RANKS: Mapping[Status, int] = {status: rank for rank, status in enumerate(STATUSES)}
 
 
-def mark_of(status: str) -> Mark:
-    """Return how a status is shown; an unknown one gets a plus.
+def mark_key(status: Status) -> str:
+    """Return the name of a status for the page's colours.
 
     Examples
     --------
-    >>> mark_of("replicated").rank, mark_of("something new").key
-    (0, 'other')
+    >>> mark_key("at risk")
+    'risk'
     """
-    return MARKS.get(status, _OTHER)
+    return _MARKS[status].key
 
 
-def mark_symbol(status: str) -> Markup:
+def mark_symbol(status: Status) -> Markup:
     """Return the small symbol of a status, for legends and tables.
 
     Examples
     --------
-    >>> "<title>near</title>" in mark_symbol("near")
+    >>> "<title>at risk</title>" in mark_symbol("at risk")
     True
     """
-    mark = mark_of(status)
+    mark = _MARKS[status]
     shape = tag("path", d=mark.path, transform="translate(8,8)", class_=f"mark m-{mark.key}")
     return picture(16, 16, status, "", [shape], "symbol")
 
 
-def standing_out_picture(points: Sequence[Record]) -> Markup:
+def standing_out_picture(points: Sequence[Point]) -> Markup:
     """Return how alone people are against how near the release comes, on equal log scales.
 
     Parameters
     ----------
-    points : sequence of mappings
-        "alone" (d_org), "near" (d_rel), "status", and "row" where it may be shown. At most 2,000
-        are drawn, the worst first; a distance of 0 is drawn on the edge.
+    points : sequence of Point
+        At most 2,000 are drawn, the worst first; a distance of 0 is drawn on the edge. Those
+        without a row are drawn without one.
 
     Examples
     --------
-    >>> point = {"alone": 2.0, "near": 0.1, "status": "replicated", "row": 7}
-    >>> drawn = standing_out_picture([point])
+    >>> drawn = standing_out_picture([Point(alone=2.0, near=0.1, row=7, status="replicated")])
     >>> "row 7: replicated" in drawn
     True
     """
-    usable = [point for point in points if _is_distance(point, "alone", "near")]
-    worst_first = sorted(usable, key=lambda point: mark_of(point["status"]).rank)[:MOST_POINTS]
+    usable = [
+        _Dot(point.alone, point.near, point)
+        for point in points
+        if point.alone is not None and point.near is not None
+    ]
+    worst_first = sorted(usable, key=lambda dot: RANKS[dot.point.status])[:MOST_POINTS]
     low, high = _range(worst_first)
     left, right, top, bottom = 62.0, 428.0, 12.0, 378.0
 
@@ -140,14 +131,13 @@ def standing_out_picture(points: Sequence[Record]) -> Markup:
         text("how near the release comes: d_rel →", 14, top, class_="axis end", transform=rotate)
     )
     smaller = "scale(.7)" if len(worst_first) > _MANY_POINTS else None
-    shapes = {mark_of(point["status"]).key: mark_of(point["status"]) for point in worst_first}
-    for mark in sorted(shapes.values(), key=lambda mark: -mark.rank):
-        inside.append(
-            tag("defs", tag("path", d=mark.path, id=f"mark-{mark.key}", transform=smaller))
-        )
-        inside.append(
-            tag("g", *_placed(worst_first, mark, across, up), "", class_=f"mark m-{mark.key}")
-        )
+    for status in reversed(list(STATUSES)):
+        placed = _placed(worst_first, status, across, up)
+        if placed:
+            key, shape = _MARKS[status].key, _MARKS[status].path
+            path = tag("path", d=shape, id=f"mark-{key}", transform=smaller)
+            inside.append(tag("defs", path))
+            inside.append(tag("g", *placed, "", class_=f"mark m-{key}"))
     described = (
         f"{plural(len(worst_first), 'person', 'people')}. Across: the distance to the nearest "
         "other original. Up: the distance to the nearest released row. Below the lower line, "
@@ -157,26 +147,31 @@ def standing_out_picture(points: Sequence[Record]) -> Markup:
     return picture(516, 424, title, described, inside, "scatter")
 
 
-def _is_distance(point: Record, *keys: str) -> bool:
-    values = [point.get(key) for key in keys]
-    return all(isinstance(v, (int, float)) and math.isfinite(v) and v >= 0 for v in values)
+class _Dot(NamedTuple):
+    """A person whose distances are known."""
+
+    alone: float
+    near: float
+    point: Point
 
 
-def _range(points: Sequence[Record]) -> tuple[float, float]:
-    values = [point[key] for point in points for key in ("alone", "near") if point[key] > 0]
+def _range(dots: Sequence[_Dot]) -> tuple[float, float]:
+    values = [value for dot in dots for value in (dot.alone, dot.near) if value > 0]
     if not values:
         return 0.1, 10.0
     return min(values) / 1.3, max(values) * 1.3
 
 
-def _placed(points: Sequence[Record], mark: Mark, across: Any, up: Any) -> list[Markup]:
+def _placed(dots: Sequence[_Dot], status: Status, across: Scale, up: Scale) -> list[Markup]:
     placed = []
-    for point in points:
-        if mark_of(point["status"]).key == mark.key:
-            x = across(point["alone"]) if point["alone"] > 0 else 62.0
-            y = up(point["near"]) if point["near"] > 0 else 378.0
-            told = f"row {point['row']}: {point['status']}" if "row" in point else point["status"]
-            placed.append(tag("use", tag("title", told), href=f"#mark-{mark.key}", x=x, y=y))
+    for dot in dots:
+        if dot.point.status == status:
+            x = across(dot.alone) if dot.alone > 0 else 62.0
+            y = up(dot.near) if dot.near > 0 else 378.0
+            told = status if dot.point.row is UNSET else f"row {dot.point.row}: {status}"
+            placed.append(
+                tag("use", tag("title", told), href=f"#mark-{_MARKS[status].key}", x=x, y=y)
+            )
     return placed
 
 
@@ -184,7 +179,7 @@ def _frame(left: float, top: float, right: float, bottom: float) -> Markup:
     return tag("rect", x=left, y=top, width=right - left, height=bottom - top, class_="frame")
 
 
-def _danger_zone(low: float, high: float, across: Any, up: Any) -> Markup:
+def _danger_zone(low: float, high: float, across: Scale, up: Scale) -> Markup:
     """Return the lines rho = 1 and rho = .5, and the shade below the latter."""
     parts = []
     corner = max(low * 2, low)
@@ -204,8 +199,8 @@ def _danger_zone(low: float, high: float, across: Any, up: Any) -> Markup:
 
 def heat_map(
     names: Sequence[str],
-    differences: Sequence[Sequence[Any]],
-    limits: Sequence[Sequence[Any]],
+    differences: Sequence[Sequence[Number]],
+    limits: Sequence[Sequence[Number]],
 ) -> Markup:
     """Return the differences of every pair's association, by multiples of what chance gives it.
 
@@ -245,7 +240,7 @@ def heat_map(
     return picture(440, n * size + (label if few else 28), told, described, inside, "heatmap")
 
 
-def heat_class(value: Any, chance: Any) -> str:
+def heat_class(value: Number, chance: Number) -> str:
     """Return "none", "same" (within chance), or up/down with 1 to 3 for how far beyond.
 
     Examples
@@ -253,9 +248,9 @@ def heat_class(value: Any, chance: Any) -> str:
     >>> [heat_class(value, 0.1) for value in (None, 0.1, 0.15, -0.3, 0.9)]
     ['none', 'same', 'u1', 'd2', 'u3']
     """
-    if not all_finite([value]):
+    if value is None:
         return "none"
-    yardstick = chance if all_finite([chance]) and chance > 0 else 0.05
+    yardstick = chance if chance else 0.05
     times = abs(value) / yardstick
     if times <= 1:
         return "same"
@@ -287,20 +282,17 @@ def _heat_labels(names: Sequence[str], margin: float, size: float, few: bool) ->
     return labels
 
 
-def two_clouds(
-    original: Sequence[Sequence[float]],
-    released: Sequence[Sequence[float]],
-    explained: Sequence[float],
-) -> Markup:
+def two_clouds(shown: Picture) -> Markup:
     """Return both tables' rows in two principal components: dots and crosses.
 
     Examples
     --------
-    >>> drawn = two_clouds([[0, 0], [1, 1]], [[0.5, 0.4]], [0.6, 0.3])
+    >>> rows = [(0.0, 0.0), (1.0, 1.0)]
+    >>> drawn = two_clouds(Picture(original=rows, released=[(0.5, 0.4)], explained=(0.6, 0.3)))
     >>> "60%" in drawn and "cloud released" in drawn
     True
     """
-    both = [list(points)[:_MOST_CLOUD_POINTS] for points in (original, released)]
+    both = [points[:_MOST_CLOUD_POINTS] for points in (shown.original, shown.released)]
     every = [point for points in both for point in points]
     ends = [
         (min((p[k] for p in every), default=0.0), max((p[k] for p in every), default=1.0))
@@ -317,7 +309,7 @@ def two_clouds(
         path = "".join(f"M{short(x)} {short(y)}{stroke}" for x, y in places)
         if path:
             inside.append(tag("path", d=path, class_=f"cloud {kind}"))
-    first, second = ([f"{share:.0%}" for share in explained] + ["?", "?"])[:2]
+    first, second = (f"{share:.0%}" for share in shown.explained)
     inside.append(text(f"first component ({first}) →", 430, 330, class_="axis end"))
     rotate = "rotate(-90 20 10)"
     inside.append(

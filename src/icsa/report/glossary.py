@@ -3,54 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from icsa.report.glossary_privacy import PRIVACY
-from icsa.report.glossary_utility import UTILITY
-from icsa.report.glossary_words import WORDS
-from icsa.report.term import Term
+from icsa.assessment.privacy_words import PRIVACY_TERMS, Term
+from icsa.assessment.utility_words import UTILITY_TERMS
+from icsa.privacy.verdict import STATUSES
 
-__all__ = ["ALIASES", "GLOSSARY", "Term", "anchor", "term_from", "term_of"]
-
-GLOSSARY: Mapping[str, Term] = {**WORDS, **PRIVACY, **UTILITY}
-
-# What the same thing is called in files.
-ALIASES: Mapping[str, str] = {
-    "attack_success": "attack",
-    "attack_control": "attack",
-    "corrected_chance": "smallest_chance",
-    "cramers_v": "pairs",
-    "correlation_ratio": "pairs",
-    "ims": "identical_match_share",
-    "lambda": "expected_replicas",
-    "matched_by": "match_by",
-    "p": "smallest_chance",
-    "pearson": "pairs",
-    "ari": "adjusted_rand",
-    "rpe": "efficiency",
-    "significance_flip": "flips",
-    "sign_flip": "flips",
-    "spearman": "pairs",
-    "worst_lens": "lens",
-}
-
-
-def term_of(key: str) -> str | None:
-    """Return the glossary's entry for a measure's name, or None where there is none.
-
-    Examples
-    --------
-    >>> term_of("dcr_q05_original"), term_of("#glossary-ore"), term_of("something")
-    ('dcr', 'ore', None)
-    """
-    bare = key.strip().removeprefix("#").removeprefix("glossary-").lower().replace("-", "_")
-    bare = ALIASES.get(bare, bare)
-    if bare in GLOSSARY:
-        return bare
-    for family in ("dcr", "nndr"):
-        if bare.startswith(f"{family}_"):
-            return family
-    return None
+__all__ = ["GLOSSARY", "anchor"]
 
 
 def anchor(key: str) -> str:
@@ -61,22 +19,78 @@ def anchor(key: str) -> str:
     >>> anchor("ore_scaled")
     'glossary-ore-scaled'
     """
-    letters = [letter if letter.isalnum() and letter.isascii() else "-" for letter in key.lower()]
-    return f"glossary-{''.join(letters)}"
+    return f"glossary-{key.replace('_', '-')}"
 
 
-def term_from(measure: Mapping[str, Any]) -> Term:
-    """Return an entry for a measure that the glossary does not know, from what it says itself.
+_WORDS: Mapping[str, Term] = {
+    "original": Term("original", "The table about people, before anything was done to it."),
+    "release": Term("release", "The table that is to be handed out; also called released table."),
+    "verdict": Term(
+        "verdict",
+        "One word for the whole release: the worst of what was found. “Do not release”: somebody "
+        "who stands out, or the group, is replicated, or something else rules the release out. "
+        "“Look again”: something comes nearer than chance explains, or must be looked at for "
+        "another reason. “Release”: nothing was found, which is no proof of anonymity.",
+    ),
+    "standing_out": Term(
+        "people who stand out",
+        "Rows far from the centre (robust distance), or among the most isolated ones (far from "
+        "their fifth neighbour), or named by who ordered the assessment. They are the easiest to "
+        "recognise, so the verdict rests on them.",
+    ),
+    "status": Term(
+        "status",
+        "One word for a person: "
+        + "; ".join(f"{word} ({what})" for word, what in STATUSES.items())
+        + ".",
+    ),
+    "self_test": Term(
+        "self-test",
+        "The assessment also judges an exact copy in shuffled order, which must be “do not "
+        "release”, and the original with every column shuffled on its own, which must not be. If "
+        "either comes out wrong, nothing here is to be trusted for this table.",
+    ),
+    "ends": Term(
+        "the two ends of a scale",
+        "What a measure gives for an exact copy in shuffled order (nothing is protected) and for "
+        "columns shuffled on their own (nothing is left to recognise, and no relation is left "
+        "either). A release lies somewhere between; further towards the second is safer.",
+    ),
+    "chance": Term(
+        "what chance gives",
+        "What two samples of this size from the same population would differ by. A difference "
+        "within it says nothing; only what lies beyond it is a change.",
+    ),
+    "interval": Term(
+        "interval",
+        "The range in brackets: where the true value lies with about 95% certainty, given how few "
+        "people or rows the number rests on.",
+    ),
+    "method": Term(
+        "method",
+        "Spectral anonymization (sa) masks each principal component on its own. ICSA does the "
+        "same in coordinates that outliers cannot steer, found by two scatter matrices.",
+    ),
+    "mask": Term(
+        "mask",
+        "What is done to each coordinate: redraw (draw new values from groups of eight people or "
+        "more), permute (shuffle the values, as published: somebody far out can be put together "
+        "again from the pieces), flip (change signs) or rotate (draw values of the same spread).",
+    ),
+    "action": Term(
+        "action",
+        "What happened to a column: masked, recomputed from others, replaced, dropped, constant, "
+        "or kept. A kept column is released as it is and can be linked to other sources.",
+    ),
+    "reproducible": Term(
+        "reproducible",
+        "The secret key came from a seed. Who knows the seed can repeat every draw, and so check "
+        "guesses about people: for studies and tests only.",
+    ),
+    "policy": Term(
+        "policy",
+        "The thresholds that the verdict uses, each with its reason and who answers for it.",
+    ),
+}
 
-    Examples
-    --------
-    >>> term_from({"label": "my risk", "direction": "lower is safer"}).name
-    'my risk'
-    """
-    return Term(
-        name=str(measure.get("label") or "measure"),
-        definition="A measure of this assessment.",
-        direction=str(measure.get("direction") or ""),
-        good=str(measure.get("good") or ""),
-        also=tuple(str(name) for name in measure.get("also") or ()),
-    )
+GLOSSARY: Mapping[str, Term] = {**_WORDS, **PRIVACY_TERMS, **UTILITY_TERMS}

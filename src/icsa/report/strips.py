@@ -2,43 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from markupsafe import Markup
 
-from icsa.report.svg import all_finite, line, picture, position, short, tag, text
+from icsa.assessment.document_parts import Estimate, Measure, Summary
+from icsa.report.svg import line, picture, position, short, tag, text
 from icsa.report.wording import shortened
 
 __all__ = ["interval_bars", "margin_strip", "scale_bar"]
-
-Record = Mapping[str, Any]
 
 _DIAMOND = "M0-5L5 0 0 5-5 0z"
 _RING = "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z"
 
 
-def scale_bar(measure: Record) -> Markup:
+def scale_bar(measure: Measure) -> Markup:
     """Return a release between a shuffled copy (left) and columns shuffled on their own (right).
 
     Empty where an end or the value is missing, or where both ends are the same. A release beyond
     an end is drawn on the edge, with an arrow.
-
-    Examples
-    --------
-    >>> bar = scale_bar({"label": "ORE", "value": 0.3, "ends": {"copy": 0.0, "shuffled": 0.4}})
-    >>> "75% of the way" in bar
-    True
-    >>> scale_bar({"label": "ORE", "value": None})
-    Markup('')
     """
-    ends = measure.get("ends") or {}
-    copy, shuffled, value = ends.get("copy"), ends.get("shuffled"), measure.get("value")
+    copy, shuffled, value = measure.ends.copy, measure.ends.shuffled, measure.value
     if copy is None or shuffled is None or value is None or copy == shuffled:
         return Markup("")
 
     def share(of: float) -> float:
-        return (of - float(copy)) / (float(shuffled) - float(copy))
+        return (of - copy) / (shuffled - copy)
 
     def place(of: float) -> float:
         return position(share(of), -0.2, 1.2, 6, 174)
@@ -46,14 +33,13 @@ def scale_bar(measure: Record) -> Markup:
     x, at = place(value), share(value)
     inside = [line(place(copy), 12, place(shuffled), 12, "rail")]
     inside += [line(place(end), 6, place(end), 18, "rail") for end in (copy, shuffled)]
-    low, high = measure.get("low"), measure.get("high")
-    if low is not None and high is not None:
-        inside.append(line(place(low), 12, place(high), 12, "interval"))
+    if measure.low is not None and measure.high is not None:
+        inside.append(line(place(measure.low), 12, place(measure.high), 12, "interval"))
     arrow = "M0-5l-7 5 7 5z" if at < -0.2 else "M0-5l7 5-7 5z" if at > 1.2 else "M0-6L6 0 0 6-6 0z"
     inside.append(tag("path", d=arrow, transform=f"translate({short(x)},12)", class_="value"))
     inside.append(text("copy", place(copy), 31, class_="small middle"))
     inside.append(text("shuffled", place(shuffled), 31, class_="small middle"))
-    told = f"{measure.get('label', '')}: {_where(at)} from a shuffled copy to columns shuffled"
+    told = f"{measure.label}: {_where(at)} from a shuffled copy to columns shuffled"
     return picture(180, 36, told, "", inside, "scale")
 
 
@@ -63,21 +49,19 @@ def _where(at: float) -> str:
     return "beyond the end of the way" if at > 1.005 else f"{at:.0%} of the way"
 
 
-def margin_strip(original: Record, released: Record, name: str) -> Markup:
+def margin_strip(original: Summary, released: Summary, name: str) -> Markup:
     """Return five quantiles of a column in both tables: lines, boxes and medians.
 
     Examples
     --------
-    >>> five = {"quantiles": [1, 2, 3, 4, 5]}
+    >>> five = Summary(mean=3.0, sd=1.0, quantiles=(1.0, 2.0, 3.0, 4.0, 5.0))
     >>> "original above, release below" in margin_strip(five, five, "age")
     True
-    >>> margin_strip({"quantiles": None}, five, "age")
-    Markup('')
     """
-    both = [side.get("quantiles") or () for side in (original, released)]
-    values = [value for quantiles in both for value in quantiles]
-    if any(len(quantiles) != 5 for quantiles in both) or not all_finite(values):
+    both = [[q for q in side.quantiles if q is not None] for side in (original, released)]
+    if any(len(quantiles) != 5 for quantiles in both):
         return Markup("")
+    values = [value for quantiles in both for value in quantiles]
     low, high = min(values), max(values)
     inside = []
     for quantiles, y, kind in zip(both, (8.0, 22.0), ("original", "released"), strict=True):
@@ -91,19 +75,20 @@ def margin_strip(original: Record, released: Record, name: str) -> Markup:
     return picture(160, 30, told, "", inside, "strip")
 
 
-def interval_bars(original: Record, released: Record, term: str) -> Markup:
+def interval_bars(original: Estimate, released: Estimate, term: str) -> Markup:
     """Return a coefficient's two intervals: original above (disc), release below (diamond).
 
     Examples
     --------
-    >>> one = {"estimate": 1.0, "low": 0.5, "high": 1.5}
+    >>> one = Estimate(estimate=1.0, low=0.5, high=1.5)
     >>> interval_bars(one, one, "age").count("whisker")
     2
     """
-    sides = [side for side in (original, released) if _has_interval(side)]
-    if len(sides) != 2:
+    both = [(side.low, side.estimate, side.high) for side in (original, released)]
+    sides = [tuple(value for value in side if value is not None) for side in both]
+    if any(len(side) != 3 for side in sides):
         return Markup("")
-    values = [side[key] for side in sides for key in ("estimate", "low", "high")]
+    values = [value for side in sides for value in side]
     low, high = min(values), max(values)
     if low <= 0 <= high or min(abs(low), abs(high)) < (high - low) / 2:
         low, high = min(low, 0), max(high, 0)
@@ -112,14 +97,10 @@ def interval_bars(original: Record, released: Record, term: str) -> Markup:
         x = position(0, low, high, 8, 152)
         inside.append(line(x, 0, x, 30, "zero"))
     for side, y, kind in zip(sides, (8.0, 22.0), ("original", "released"), strict=True):
-        ends = [position(side[key], low, high, 8, 152) for key in ("low", "high")]
-        inside.append(line(ends[0], y, ends[1], y, f"{kind} whisker"))
-        at = f"translate({short(position(side['estimate'], low, high, 8, 152))},{short(y)})"
+        start, middle, end = (position(value, low, high, 8, 152) for value in side)
+        inside.append(line(start, y, end, y, f"{kind} whisker"))
+        at = f"translate({short(middle)},{short(y)})"
         shape = _RING if kind == "original" else _DIAMOND
         inside.append(tag("path", d=shape, transform=at, class_=f"{kind} point"))
     told = f"Intervals of {shortened(term, 40)}: original above, release below"
     return picture(160, 30, told, "", inside, "strip")
-
-
-def _has_interval(side: Record) -> bool:
-    return all_finite([side.get(key) for key in ("estimate", "low", "high")])

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from markupsafe import Markup, escape
 
-__all__ = ["all_finite", "line", "log_ticks", "picture", "position", "short", "tag", "text"]
+__all__ = ["line", "log_ticks", "picture", "position", "short", "tag", "text"]
 
 
 def short(value: float) -> str:
@@ -111,17 +110,6 @@ def log_ticks(low: float, high: float, most: int = 7) -> Sequence[float]:
         if len(ticks) <= most:
             return ticks
     return ticks[:: -(-len(ticks) // most)]
-
-
-def all_finite(values: Sequence[Any]) -> bool:
-    """Return whether all are numbers that can be drawn.
-
-    Examples
-    --------
-    >>> all_finite([1, 2.5]), all_finite([1, None])
-    (True, False)
-    """
-    return all(isinstance(value, (int, float)) and math.isfinite(value) for value in values)
 
 
 def _attribute(value: str | float | None) -> str:

@@ -2,189 +2,139 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from icsa.assessment.document_parts import (
+    Coefficient,
+    Column,
+    Distance,
+    Model,
+    Number,
+    Pairs,
+    Utility,
+)
 from icsa.report.drawings import heat_map, two_clouds
 from icsa.report.glance import distance_beyond_chance, utility_sentences
 from icsa.report.glossary import anchor
 from icsa.report.strips import interval_bars, margin_strip
-from icsa.report.tasks_view import efficiency_view, tasks_view
-from icsa.report.wording import estimate, number, shortened
+from icsa.report.wording import dashed, estimate, listed, number, shortened
 
 __all__ = ["utility_view"]
 
-Record = Mapping[str, Any]
-Lines = Callable[[Mapping[str, Record]], list[Record]]
-
-_NAME = 60
 _MOST_TERMS = 60
 _MOST_LEVELS = 12
 _MOST_PAIRED = 100
+# Columns up to which a map has names; more are numbered.
+_MOST_NAMED = 30
 
 
-def utility_view(utility: Record, *, internal: bool, most: int, lines: Lines) -> dict[str, Any]:
-    """Return what the template shows about utility.
+def utility_view(utility: Utility, *, internal: bool, most: int) -> dict[str, Any]:
+    """Return what the template shows about columns, pairs, the picture and models.
 
     Parameters
     ----------
-    utility : mapping
-        The assessment's part of that name.
+    utility : Utility
     internal : bool
         The picture of single rows is for the internal edition only.
     most : int
         Lines of the table with a line for each column.
-    lines : callable
-        Makes lines of measures.
-
-    Examples
-    --------
-    >>> shown = utility_view({}, internal=True, most=10, lines=lambda measures: [])
-    >>> shown["glance"], shown["columns"]
-    ([], [])
     """
-    columns = utility.get("columns") or []
-    pairs = utility.get("pairs") or {}
-    picture = utility.get("picture") if internal else None
     return {
         "glance": utility_sentences(utility),
-        "columns": [_column(column) for column in columns[:most]],
-        "more_columns": max(0, len(columns) - most),
-        "pairs": _pairs(pairs) if pairs.get("names") else None,
-        "whole": lines(utility.get("whole") or {}),
-        "picture": two_clouds(picture["original"], picture["released"], picture["explained"])
-        if picture
-        else "",
-        "models": [_model(model) for model in utility.get("models") or []],
-        "tasks": tasks_view(utility.get("tasks") or {}, lines=lines),
-        "efficiency": efficiency_view(utility.get("efficiency")),
+        "columns": [_column(column) for column in utility.columns[:most]],
+        "pairs": _pairs(utility.pairs) if utility.pairs.names else None,
+        "picture": two_clouds(utility.picture) if internal and utility.picture else "",
+        "models": [_model(model) for model in utility.models],
     }
 
 
-def _column(column: Record) -> Record:
-    before, after = column.get("original") or {}, column.get("released") or {}
-    distance = column.get("distance") or {}
-    missing = list(column.get("missing") or (None, None))
-    excess = distance_beyond_chance(column)
+def _column(column: Column) -> dict[str, Any]:
+    before, after = column.original, column.released
+    excess = distance_beyond_chance(column.distance)
+    spread = before.sd
     return {
-        "name": shortened(column["name"], _NAME),
-        "kind": column.get("kind") or "",
-        "means": _side_by_side(before, after, "mean"),
-        "deviations": _side_by_side(before, after, "sd"),
-        "medians": _medians(before, after),
-        "missing": [_missing(value) for value in missing],
-        "distance": _distance(distance),
-        "anchor": anchor("tv" if distance.get("name") == "TV" else "ks"),
+        "name": shortened(column.name),
+        "kind": column.kind,
+        "means": [_like(side.mean, spread) for side in (before, after)],
+        "deviations": [_like(side.sd, spread) for side in (before, after)],
+        "medians": [_like(side.quantiles[2], spread) for side in (before, after)],
+        "missing": [_missing(value) for value in column.missing],
+        "distance": _distance(column.distance),
+        "anchor": anchor(column.distance.name.lower()),
         "judged": "" if excess is None else "within chance" if excess <= 0 else "beyond chance",
-        "chance": _chance_words(distance),
-        "strip": margin_strip(before, after, str(column["name"])),
-        "levels": _levels(column.get("levels")),
+        "chance": _chance_words(column.distance),
+        "strip": margin_strip(before, after, column.name),
+        "levels": _levels(column),
     }
 
 
-def _side_by_side(before: Record, after: Record, key: str) -> list[str]:
-    """Return both tables' numbers with the decimals that the spread asks for."""
-    spread = before.get("sd")
-    return [
-        "–" if side.get(key) is None else number(side[key], like=spread) for side in (before, after)
-    ]
+def _like(value: Number, spread: Number) -> str:
+    """Return a number with the decimals that the column's spread asks for."""
+    return "–" if value is None else number(value, like=spread)
 
 
-def _medians(before: Record, after: Record) -> list[str]:
-    both = [side.get("quantiles") or [None] * 5 for side in (before, after)]
-    return [
-        "–" if quantiles[2] is None else number(quantiles[2], like=before.get("sd"))
-        for quantiles in both
-    ]
+def _missing(share: Number) -> str:
+    if share is not None and 0 < share < 1:
+        return f"{share:.1%}"
+    return dashed(share)
 
 
-def _missing(value: Any) -> str:
-    """Return missing cells: a share where it lies between 0 and 1, else a count."""
-    if isinstance(value, float) and 0 < value < 1:
-        return f"{value:.1%}"
-    return "–" if value is None else number(value, like=value or None)
+def _distance(distance: Distance) -> str:
+    if distance.value is None:
+        return "not estimable: no value is defined"
+    return f"{distance.name} {number(distance.value)}"
 
 
-def _distance(distance: Record) -> str:
-    if distance.get("value") is None:
-        return f"not estimable: {distance.get('reason') or 'no value is defined'}"
-    return f"{distance.get('name', '')} {number(distance['value'])}"
-
-
-def _chance_words(distance: Record) -> str:
-    usual, high = distance.get("chance"), distance.get("chance_high")
-    if usual is None and high is None:
+def _chance_words(distance: Distance) -> str:
+    if distance.chance is None or distance.chance_high is None:
         return "–"
-    if usual is None or high is None:
-        return f"up to {number(high if usual is None else usual)}"
-    return f"{number(usual)}, up to {number(high)}"
+    return f"{number(distance.chance)}, up to {number(distance.chance_high)}"
 
 
-def _levels(levels: Any) -> str:
+def _levels(column: Column) -> str:
     """Return the shares of categories in a line, where the assessment lists them."""
-    if not isinstance(levels, Sequence) or isinstance(levels, str):
-        return ""
     told = [
-        f"{shortened(level.get('level', level.get('name', '')), 24)} "
-        f"{number(level.get('original'))} → {number(level.get('released'))}"
-        for level in levels[:_MOST_LEVELS]
+        f"{shortened(level.level, 24)} {number(level.original)} → {number(level.released)}"
+        for level in column.levels or ()
     ]
-    rest = len(levels) - len(told)
-    return "; ".join([*told, f"and {rest} more"] if rest > 0 else told)
+    return listed(told, _MOST_LEVELS, "; ")
 
 
-def _pairs(pairs: Record) -> Record:
-    names, chance = pairs["names"][:_MOST_PAIRED], pairs.get("chance")
-    limits = pairs.get("limit") or [[chance] * len(names)] * len(names)
+def _pairs(pairs: Pairs) -> dict[str, Any]:
+    names = pairs.names[:_MOST_PAIRED]
     return {
-        "map": heat_map(names, pairs["difference"], limits),
-        "numbered": [] if len(names) <= 30 else [shortened(name, _NAME) for name in names],
-        "more": len(pairs["names"]) - len(names),
-        "worst": [
-            {
-                **pair,
-                "first": shortened(pair["first"], _NAME),
-                "second": shortened(pair["second"], _NAME),
-                **{
-                    key: number(pair.get(key))
-                    for key in ("original", "released", "difference", "chance")
-                },
-            }
-            for pair in (pairs.get("worst") or [])[:20]
-        ],
+        "map": heat_map(names, pairs.difference, pairs.limit),
+        "numbered": [] if len(names) <= _MOST_NAMED else [shortened(name) for name in names],
+        "more": len(pairs.names) - len(names),
+        "worst": pairs.worst,
     }
 
 
-def _model(model: Record) -> Record:
-    rows = model.get("rows") or []
+def _model(model: Model) -> dict[str, Any]:
     return {
-        "formula": shortened(model.get("formula", ""), 200),
-        "family": (model.get("family") or "")[:1].upper() + (model.get("family") or "")[1:],
-        "n": [number(n, like=n) for n in model.get("n") or ()],
-        "reason": model.get("reason"),
-        "rows": [_coefficient(row) for row in rows[:_MOST_TERMS]],
-        "more": max(0, len(rows) - _MOST_TERMS),
+        "formula": shortened(model.formula, 200),
+        "family": model.family[:1].upper() + model.family[1:],
+        "n": [number(n, like=n) for n in model.n],
+        "reason": model.reason,
+        "rows": [_coefficient(row) for row in model.rows[:_MOST_TERMS]],
+        "more": len(model.rows) - _MOST_TERMS,
     }
 
 
-def _coefficient(row: Record) -> Record:
-    sides = [row.get("original") or {}, row.get("released") or {}]
-    shown = [
-        estimate({"value": side.get("estimate"), "low": side.get("low"), "high": side.get("high")})
-        for side in sides
-    ]
+def _coefficient(row: Coefficient) -> dict[str, Any]:
+    shown = [estimate(side.estimate, side.low, side.high) for side in (row.original, row.released)]
     flips = [
         word
-        for key, word in (("sign_flip", "sign"), ("significance_flip", "significance"))
-        if row.get(key)
+        for flipped, word in ((row.sign_flip, "sign"), (row.significance_flip, "significance"))
+        if flipped
     ]
     return {
-        "term": shortened(row["term"], _NAME),
+        "term": shortened(row.term),
         "original": shown[0],
         "released": shown[1],
-        "overlap": number(row.get("overlap")),
-        "error": number(row.get("error_in_se")),
+        "overlap": number(row.overlap),
+        "error": number(row.error_in_se),
         "flips": " and ".join(flips) or "none",
         "flipped": bool(flips),
-        "bars": interval_bars(sides[0], sides[1], str(row["term"])),
+        "bars": interval_bars(row.original, row.released, row.term),
     }

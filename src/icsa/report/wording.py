@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+
+from icsa.assessment.document import ColumnShare
+from icsa.assessment.document_parts import Measure, Number
 
 __all__ = [
     "NOT_ESTIMABLE",
     "chance",
     "count",
+    "dashed",
     "estimate",
+    "listed",
+    "measured",
     "number",
     "plural",
     "shares",
@@ -89,40 +94,69 @@ def chance(value: object) -> str:
     return number(value)
 
 
-def estimate(measure: Mapping[str, Any]) -> str:
+def estimate(value: Number, low: Number = None, high: Number = None, reason: object = "") -> str:
     """Return a value with its interval, or why there is none.
 
     Examples
     --------
-    >>> estimate({"value": 0.3124, "low": 0.3006, "high": 0.3241})
+    >>> estimate(0.3124, 0.3006, 0.3241)
     '0.312 (0.301 to 0.324)'
-    >>> estimate({"value": None, "reason": "nobody stands out"})
+    >>> estimate(None, reason="nobody stands out")
     'not estimable: nobody stands out'
-    >>> estimate({"value": 12.0})
+    >>> estimate(12.0)
     '12'
     """
-    value, low, high = (measure.get(part) for part in ("value", "low", "high"))
     if value is None:
-        return f"{NOT_ESTIMABLE}: {measure.get('reason') or 'no reason was given'}"
+        return f"{NOT_ESTIMABLE}: {reason or 'no reason was given'}"
     if low is None or high is None:
-        return _plain(value)
-    largest = max((abs(end) for end in (value, low, high) if math.isfinite(end)), default=0.0)
+        return count(value) if float(value).is_integer() else number(value)
+    largest = max(abs(end) for end in (value, low, high))
     shown = [number(end, like=largest or None) for end in (value, low, high)]
     return f"{shown[0]} ({shown[1]} to {shown[2]})"
 
 
-def shares(parts: Sequence[Mapping[str, Any]], most: int = 3) -> str:
+def measured(measure: Measure) -> str:
+    """Return a measure's value with its interval, or why there is none; P in words if tiny."""
+    if measure.definition == "smallest_chance" and measure.value is not None:
+        return chance(measure.value)
+    return estimate(measure.value, measure.low, measure.high, measure.reason)
+
+
+def dashed(value: Number) -> str:
+    """Return a number, or a dash where there is none.
+
+    Examples
+    --------
+    >>> dashed(0.25), dashed(None)
+    ('0.250', '–')
+    """
+    return "–" if value is None else number(value)
+
+
+def shares(parts: Sequence[ColumnShare], most: int = 3) -> str:
     """Return the largest columns' shares in a line.
 
     Examples
     --------
-    >>> shares([{"column": "age", "share": 0.75}, {"column": "bmi", "share": 0.25}], most=1)
+    >>> parts = [ColumnShare(column="age", share=0.75), ColumnShare(column="bmi", share=0.25)]
+    >>> shares(parts, most=1)
     'age 75%, and 1 more'
     """
-    ordered = sorted(parts, key=lambda part: -float(part["share"]))
-    named = [f"{shortened(part['column'], 24)} {part['share']:.0%}" for part in ordered[:most]]
-    rest = sum(part["share"] > 0 for part in ordered[most:])
-    return ", ".join([*named, f"and {rest} more"] if rest else named) or "nothing"
+    ordered = sorted(parts, key=lambda part: -part.share)
+    told = [f"{shortened(part.column, 24)} {part.share:.0%}" for part in ordered if part.share > 0]
+    return listed(told, most) or "nothing"
+
+
+def listed(texts: Sequence[str], most: int, between: str = ", ") -> str:
+    """Return texts in a line, and how many more there are.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], 2)
+    'a, b, and 1 more'
+    """
+    rest = len(texts) - most
+    return between.join([*texts[:most], f"and {rest} more"] if rest > 0 else texts)
 
 
 def plural(n: int, one: str, many: str = "") -> str:
@@ -136,7 +170,7 @@ def plural(n: int, one: str, many: str = "") -> str:
     return f"{count(n)} {one if n == 1 else many or one + 's'}"
 
 
-def shortened(text: object, most: int) -> str:
+def shortened(text: object, most: int = 60) -> str:
     """Return a text that is not longer than `most` characters; what is cut off becomes a dot dot.
 
     Examples
@@ -146,10 +180,6 @@ def shortened(text: object, most: int) -> str:
     """
     whole = str(text)
     return whole if len(whole) <= most else f"{whole[: most - 1]}…"
-
-
-def _plain(value: float) -> str:
-    return count(value) if float(value).is_integer() else number(value)
 
 
 def _with_exponent(value: float) -> str:

@@ -9,10 +9,9 @@ import numpy as np
 import polars as pl
 
 from icsa.files import write_atomically
-from icsa.report import Section
 from icsa.studies.figures import save_figure, scenario_figure
 from icsa.studies.methods import DECORRELATED, PAPER_MASK, Method
-from icsa.studies.pages import Claim, claims_section, table_section
+from icsa.studies.pages import Claim, Section, claims_section, table_section
 from icsa.studies.simulation_claims import decorrelation_claims, with_verdicts
 from icsa.studies.simulation_differences import decorrelation, remasking
 from icsa.studies.simulation_masks import (

@@ -10,12 +10,11 @@ import numpy as np
 import polars as pl
 
 from icsa.files import write_atomically
-from icsa.report import Section
 from icsa.studies.engine import read_parts
 from icsa.studies.figures import distribution_figure, save_figure, scenario_figure
 from icsa.studies.method_times import method_times
 from icsa.studies.methods import method_of
-from icsa.studies.pages import Claim, table_section, write_claims, write_page
+from icsa.studies.pages import Claim, Section, table_section, write_claims, write_page
 from icsa.studies.simulation import CELL
 from icsa.studies.simulation_beyond import decorrelated_part, masks_part
 from icsa.studies.simulation_claims import against_reference, claims

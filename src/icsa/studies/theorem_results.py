@@ -8,10 +8,9 @@ import numpy as np
 import polars as pl
 
 from icsa.files import write_atomically
-from icsa.report import Section
 from icsa.studies.engine import read_parts
 from icsa.studies.figures import save_figure, theorem_figure
-from icsa.studies.pages import Claim, write_claims, write_page
+from icsa.studies.pages import Claim, Section, write_claims, write_page
 from icsa.studies.study import Study
 
 __all__ = ["claims", "summary", "write_results"]

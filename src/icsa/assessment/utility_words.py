@@ -1,14 +1,34 @@
-"""The glossary's figures about what analyses lose."""
+"""Words for what analyses lose: which values are good, and the glossary's entries."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
-from icsa.report.term import GOOD_HIGH, GOOD_LOW, Term
+from icsa.assessment.privacy_words import Term
 
-__all__ = ["UTILITY"]
+__all__ = ["UTILITY_GOOD", "UTILITY_TERMS"]
 
-UTILITY: Mapping[str, Term] = {
+GOOD_LOW = "lower is better"
+GOOD_HIGH = "higher is better"
+_AS_A_SAMPLE = "near what resamples of the original have"
+
+# Which values are good, as a table says it in few words, by the glossary's entry.
+UTILITY_GOOD: Mapping[str, str] = MappingProxyType(
+    {
+        "pmse": "0",
+        "s_pmse": "about 1",
+        "accuracy": "as from the original",
+        "auc": "as from the original",
+        **dict.fromkeys(
+            ("adjusted_rand", "recall", "fpr", "precision", "jaccard", "coefficient_distance"),
+            _AS_A_SAMPLE,
+        ),
+        "efficiency": "above 1",
+    }
+)
+
+UTILITY_TERMS: Mapping[str, Term] = {
     "mean": Term(
         "mean and SD", "The average, and the standard deviation: the usual distance to it."
     ),
@@ -122,7 +142,7 @@ UTILITY: Mapping[str, Term] = {
         "the nearest of each. Do the two groupings agree? 1: they are the same; 0: as by chance.",
         "share of pairs of rows on which both agree, corrected for chance",
         GOOD_HIGH,
-        "near what resamples of the original have",
+        _AS_A_SAMPLE,
         ("ARI",),
     ),
     "lasso": Term(
@@ -137,7 +157,7 @@ UTILITY: Mapping[str, Term] = {
         "Of the columns selected on the original, how many are selected on the release too.",
         "selected on both ÷ selected on the original",
         GOOD_HIGH,
-        "near what resamples of the original have",
+        _AS_A_SAMPLE,
         ("sensitivity", "true positive rate"),
     ),
     "fpr": Term(
@@ -145,7 +165,7 @@ UTILITY: Mapping[str, Term] = {
         "Of the columns not selected on the original, how many are selected on the release.",
         "selected on the release only ÷ not selected on the original",
         GOOD_LOW,
-        "near what resamples of the original have",
+        _AS_A_SAMPLE,
         ("FPR", "1 − specificity"),
     ),
     "precision": Term(
@@ -153,7 +173,7 @@ UTILITY: Mapping[str, Term] = {
         "Of the columns selected on the release, how many are selected on the original.",
         "selected on both ÷ selected on the release",
         GOOD_HIGH,
-        "near what resamples of the original have",
+        _AS_A_SAMPLE,
         ("positive predictive value",),
     ),
     "jaccard": Term(
@@ -161,7 +181,7 @@ UTILITY: Mapping[str, Term] = {
         "Of the columns selected on either table, how many are selected on both.",
         "selected on both ÷ selected on at least one",
         GOOD_HIGH,
-        "near what resamples of the original have",
+        _AS_A_SAMPLE,
     ),
     "coefficient_distance": Term(
         "distance of coefficients",
@@ -169,7 +189,7 @@ UTILITY: Mapping[str, Term] = {
         "columns in units of the original's standard deviation.",
         "root of the sum of squared differences",
         GOOD_LOW,
-        "near what resamples of the original have",
+        _AS_A_SAMPLE,
     ),
     "efficiency": Term(
         "relative privacy efficiency (RPE)",

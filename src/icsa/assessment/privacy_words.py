@@ -1,14 +1,167 @@
-"""The glossary's figures about people and privacy."""
+"""Words for people and privacy: every measure's name, what is good, and the glossary's entry."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
-from icsa.report.term import SAFE_HIGH, SAFE_LOW, Term
+__all__ = ["MEASURES", "PRIVACY_TERMS", "SHOWN", "Term", "Wording"]
 
-__all__ = ["PRIVACY"]
+SAFE_HIGH = "higher is safer"
+SAFE_LOW = "lower is safer"
 
-PRIVACY: Mapping[str, Term] = {
+
+@dataclass(frozen=True)
+class Term:
+    """An entry of the glossary.
+
+    Attributes
+    ----------
+    name, definition : str
+    formula : str
+        In words or plain signs; empty for a word that is not a figure.
+    direction : str
+        Such as "lower is safer"; empty where there is none.
+    good : str
+        Which values are good.
+    also : tuple of str
+        What other tools call it.
+    """
+
+    name: str
+    definition: str
+    formula: str = ""
+    direction: str = ""
+    good: str = ""
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wording:
+    """Words for one measure.
+
+    Attributes
+    ----------
+    label : str
+        Its name in tables.
+    good : str
+        Which values are good, in few words.
+    also : tuple of str
+        What other tools call it.
+    source : str
+        Its name among those of `icsa.privacy.assess_privacy`; empty where it is the same.
+    term : str
+        The glossary's entry; empty where it is the same.
+    """
+
+    label: str
+    good: str
+    also: tuple[str, ...] = ()
+    source: str = ""
+    term: str = ""
+
+
+_DCR = "near or above the original's own"
+_DCR_WORDS: Mapping[str, Any] = {"good": _DCR, "also": ("DCR",), "term": "dcr"}
+_NNDR_WORDS: Mapping[str, Any] = {"good": _DCR, "also": ("NNDR",), "term": "nndr"}
+_YARDSTICK = "a yardstick"
+
+MEASURES: Mapping[str, Wording] = MappingProxyType(
+    {
+        "smallest_chance": Wording(label="smallest P of a person", good="above .05", also=("P",)),
+        "expected_replicas": Wording(
+            label="largest Lambda: replicas to be expected before any key",
+            good="limit below .1",
+            also=("Lambda",),
+        ),
+        "nearest_release_share": Wording(
+            label="share of people nearer to the release than to anyone else",
+            good="about what fresh data give, one half for as many rows",
+        ),
+        "rho_median": Wording(label="median rho", good="about 1"),
+        "attack": Wording(
+            label="all-but-one attack: cells guessed right",
+            good="as the control",
+            source="attack_success",
+        ),
+        "attack_control": Wording(
+            label="control: the same attack on the original without the person",
+            good=_YARDSTICK,
+            term="attack",
+        ),
+        "ore": Wording(label="outlier replication error, raw", good="well above 0", also=("ORE",)),
+        "ore_scaled": Wording(
+            label="outlier replication error, centred and scaled", good="towards 1"
+        ),
+        "verbatim_rows": Wording(label="rows copied cell by cell", good="0"),
+        "identical_match_share": Wording(
+            label="share of released rows that are copies",
+            good="0",
+            also=("IMS", "identical match share"),
+        ),
+        "replicated_uniques": Wording(
+            label="share of unique original rows in the release",
+            good="0",
+            also=("replicated uniques",),
+        ),
+        "verbatim_extremes": Wording(
+            label="columns' unique largest or smallest values in the release", good="0"
+        ),
+        "interval_disclosure": Wording(
+            label="share of people within a small robust ball of a released row",
+            good="0",
+            also=("robust-distance interval disclosure",),
+        ),
+        "dcr": Wording(label="distance to the closest record, 5%", source="dcr_q05", **_DCR_WORDS),
+        "dcr_median": Wording(label="distance to the closest record, median", **_DCR_WORDS),
+        "dcr_original": Wording(
+            label="closest record within the original, 5%",
+            good=_YARDSTICK,
+            source="dcr_q05_original",
+            term="dcr",
+        ),
+        "dcr_median_original": Wording(
+            label="closest record within the original, median", good=_YARDSTICK, term="dcr"
+        ),
+        "nndr": Wording(
+            label="nearest neighbour distance ratio, 5%", source="nndr_q05", **_NNDR_WORDS
+        ),
+        "nndr_median": Wording(label="nearest neighbour distance ratio, median", **_NNDR_WORDS),
+        "nndr_original": Wording(
+            label="distance ratio within the original, 5%",
+            good=_YARDSTICK,
+            source="nndr_q05_original",
+            term="nndr",
+        ),
+        "nndr_median_original": Wording(
+            label="distance ratio within the original, median", good=_YARDSTICK, term="nndr"
+        ),
+        "dcr_share": Wording(
+            label="share of originals nearer to the release than to another original",
+            good="about one half for as many rows",
+            also=("DCR share",),
+        ),
+    }
+)
+
+# What a terminal shows; files have all.
+SHOWN = (
+    "smallest_chance",
+    "expected_replicas",
+    "nearest_release_share",
+    "rho_median",
+    "attack",
+    "ore",
+    "ore_scaled",
+    "verbatim_rows",
+    "verbatim_extremes",
+    "dcr",
+    "nndr",
+)
+
+PRIVACY_TERMS: Mapping[str, Term] = {
     # --- a person
     "row": Term("row", "The row's number in the original, counted from 1 without the heading."),
     "why": Term(

@@ -1,0 +1,202 @@
+"""An assessment's document, filled: the word and why, people, measures, how it was made."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
+import polars as pl
+from msgspec import UNSET
+
+from icsa.assessment import document as doc
+from icsa.assessment.document_parts import DIGITS, Ends, as_part, measured, rounded, tidied
+from icsa.assessment.document_parts import Measure as DocumentMeasure
+from icsa.assessment.filling_utility import filled_utility
+from icsa.assessment.privacy_words import MEASURES
+from icsa.errors import UnknownNameError
+from icsa.measures import Measure
+from icsa.privacy import Person, Reason
+from icsa.privacy.verdict import STATUSES
+
+if TYPE_CHECKING:
+    from icsa.assessment.assessing import Assessment
+
+__all__ = ["filled_document"]
+
+_MOST_ROWS_SHOWN = 20
+
+
+def filled_document(assessment: Assessment, edition: doc.Edition) -> doc.Document:
+    """Return an assessment as its document; nothing in it is NaN or infinite."""
+    if edition not in get_args(doc.Edition):
+        raise UnknownNameError("edition", str(edition), get_args(doc.Edition))
+    public, made = edition == "public", assessment.making
+    document = doc.Document(
+        edition=edition,
+        verdict=assessment.verdict,
+        reasons=[_reason(reason, public) for reason in assessment.reasons],
+        self_test=_self_test(assessment),
+        tables=_tables(assessment),
+        making=None if made is None else as_part(made, doc.Making, "How it was made"),
+        privacy={
+            key: _privacy_measure(key, measure, assessment)
+            for key, measure in assessment.measures.items()
+        },
+        people_summary=_people_summary(assessment, public),
+        redraws=_redraws(assessment),
+        utility=filled_utility(assessment, public),
+        policy=[
+            doc.Threshold(name=item.name, **vars(getattr(assessment.policy, item.name)))
+            for item in fields(assessment.policy)
+        ],
+        versions=dict(assessment.versions),
+        people=UNSET if public else _people(assessment),
+    )
+    return tidied(document, DIGITS if public else None)
+
+
+def _reason(reason: Reason, public: bool) -> str:
+    text = reason.text[:1].upper() + reason.text[1:]
+    if public or not reason.rows:
+        return f"{text}."
+    shown = ", ".join(str(row + 1) for row in reason.rows[:_MOST_ROWS_SHOWN])
+    more = len(reason.rows) - _MOST_ROWS_SHOWN
+    word = "row" if len(reason.rows) == 1 else "rows"
+    return f"{text} ({word} {shown}{f' and {more} more' if more > 0 else ''})."
+
+
+def _self_test(assessment: Assessment) -> doc.SelfTest:
+    privacy = assessment.privacy
+    copied, apart = (doc.EndWord(verdict=end.word) for end in privacy.ends)
+    return doc.SelfTest(
+        trusted=privacy.trusted, why=privacy.why_not_trusted, copy=copied, shuffled=apart
+    )
+
+
+def _tables(assessment: Assessment) -> doc.Tables:
+    found = assessment.tables
+    sizes = [
+        doc.Size(rows=table.frame.height, columns=table.frame.width)
+        for table in (found.original, found.released)
+    ]
+    return doc.Tables(
+        original=sizes[0],
+        released=sizes[1],
+        matched=list(found.matched),
+        only_original=list(found.only_original),
+        only_released=list(found.only_released),
+        notes=list(found.notes),
+    )
+
+
+def _privacy_measure(key: str, measure: Measure, assessment: Assessment) -> DocumentMeasure:
+    words = MEASURES[key]
+    copy, shuffled = assessment.ends[key]
+    return measured(
+        measure,
+        label=words.label,
+        definition=words.term or key,
+        good=words.good,
+        also=words.also,
+        ends=Ends(copy=copy, shuffled=shuffled),
+    )
+
+
+def _people_summary(assessment: Assessment, public: bool) -> doc.PeopleSummary:
+    people, chosen = assessment.people, assessment.privacy.standing_out
+    picture = [_point(person, public) for person in people]
+    if public:  # in an order that has nothing to do with who stands out most
+        picture.sort(key=lambda point: (point.alone or 0.0, point.near or 0.0))
+    words = [person.status for person in people]
+    return doc.PeopleSummary(
+        count=len(people),
+        beyond=chosen.n_beyond,
+        left_out=chosen.n_left_out,
+        status={status: words.count(status) for status in STATUSES},
+        picture=picture,
+    )
+
+
+def _point(person: Person, public: bool) -> doc.Point:
+    alone, near = person.worst.d_org, person.worst.d_rel
+    if not public:
+        return doc.Point(alone=alone, near=near, row=person.row + 1, status=person.status)
+    return doc.Point(alone=rounded(alone, 2), near=rounded(near, 2), status=person.status)
+
+
+def _people(assessment: Assessment) -> list[doc.Person]:
+    tables = assessment.tables
+    names = {column.name for column in tables.columns}
+    order = [name for name in tables.original.frame.columns if name in names]
+    frames = tables.original.frame[order], tables.released.frame[order]
+    redrawn = assessment.privacy.redrawn
+    return [
+        _person(person, None if redrawn is None else redrawn.rho[:, k], *frames)
+        for k, person in enumerate(assessment.people)
+    ]
+
+
+def _person(
+    person: Person, redrawn: np.ndarray | None, original: pl.DataFrame, released: pl.DataFrame
+) -> doc.Person:
+    worst = person.worst
+    expected = None
+    if person.expected_replicas is not None:
+        expected = doc.Replicas(value=person.expected_replicas, high=person.expected_replicas_high)
+    return doc.Person(
+        row=person.row + 1,
+        why=person.why,
+        robust_distance=person.robust_distance,
+        d_org=worst.d_org,
+        d_rel=worst.d_rel,
+        rho=worst.rho,
+        worst_lens=person.worst_lens,
+        p=person.corrected_chance,
+        attack=doc.Attack(success=person.attack, control=person.attack_control),
+        h=person.equal_cells,
+        h_control=person.equal_cells_control,
+        expected_replicas=expected,
+        stands_out_by=_shares(person.stands_out_by),
+        match_by=_shares(person.matched_by),
+        near_twin=person.has_near_twin,
+        redraws=None if redrawn is None else _spread(redrawn),
+        before=_cells(original, person.row),
+        after=_cells(released, person.released_row),
+        status=person.status,
+    )
+
+
+def _shares(shares: tuple[tuple[str, float], ...]) -> list[doc.ColumnShare]:
+    return [doc.ColumnShare(column=name, share=share) for name, share in shares]
+
+
+def _spread(rho: np.ndarray) -> doc.Spread:
+    low, middle, high = np.quantile(rho, [0.05, 0.5, 0.95]).tolist()
+    return doc.Spread(rho_low=low, rho_median=middle, rho_high=high)
+
+
+def _cells(frame: pl.DataFrame, row: int) -> dict[str, str]:
+    cells = frame.row(row, named=True)
+    return {name: "" if value is None else str(value) for name, value in cells.items()}
+
+
+def _redraws(assessment: Assessment) -> doc.Redraws | None:
+    redrawn, people = assessment.privacy.redrawn, assessment.people
+    if redrawn is None or not people:
+        return None
+    ratios = [next(r.rho for r in person.ratios if r.lens == "E") for person in people]
+    worst = redrawn.rho.min(axis=1)
+    low, middle, high = np.quantile(worst, [0.05, 0.5, 0.95]).tolist()
+    measure = Measure.of(
+        middle,
+        name="smallest rho of a release, over fresh keys",
+        direction="higher is safer",
+        n=worst.size,
+        interval=(low, high),
+    )
+    return doc.Redraws(
+        n=worst.size,
+        words=f"this key was {redrawn.luck(np.array(ratios))}",
+        worst=measured(measure, definition="redraws", good="about 1"),
+    )
