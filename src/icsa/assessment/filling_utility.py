@@ -34,13 +34,12 @@ def filled_utility(assessment: Assessment, public: bool) -> doc.Utility:
     """Return columns, pairs, models, tasks, ...; in public without levels and points."""
     useful = assessment.utility
     columns = zip(assessment.tables.columns, useful.margins, strict=True)
-    whole = useful.whole
     return doc.Utility(
         columns=[_column(column, margin, public) for column, margin in columns],
         pairs=_pairs(useful),
         whole={
-            "pmse": _good(whole.pmse, "pmse", chance=whole.expected),
-            "s_pmse": _good(whole.standardized, "s_pmse", chance=whole.standardized_of_a_sample),
+            name: _good(found.measure, name, chance=found.expected)
+            for name, found in useful.whole.items()
         },
         picture=None if public else _picture(useful),
         models=[_model(model, public) for model in useful.models],

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from icsa.assessment.asked import Asked, Failed, Tasks, run_tasks
+from icsa.comparison.column_pairs import ColumnPair
 from icsa.comparison.matching import Comparison
 from icsa.errors import InputError
 from icsa.measures import NotEstimable
-from icsa.utility.distinguish import Distinguishability, distinguishability
+from icsa.utility.chance import AgainstChance
+from icsa.utility.distinguish import distinguishability
 from icsa.utility.estimates import AnalysisComparison
 from icsa.utility.margins import Margin, compare_margins
 from icsa.utility.models import fit_models, run_analysis
@@ -30,7 +32,8 @@ class Usefulness:
     margins : tuple
         One for each compared column.
     pairs : PairComparison
-    whole : Distinguishability
+    whole : mapping of str to AgainstChance
+        Measures of the whole table, by their names in files.
     picture : PrincipalPicture or NotEstimable
         Points of people: for an internal report only.
     models : tuple of AnalysisComparison or Failed
@@ -39,7 +42,7 @@ class Usefulness:
 
     margins: tuple[Margin, ...]
     pairs: PairComparison
-    whole: Distinguishability
+    whole: Mapping[str, AgainstChance]
     picture: PrincipalPicture | NotEstimable
     models: tuple[AnalysisComparison | Failed, ...]
     tasks: Tasks
@@ -59,7 +62,7 @@ def measure_usefulness(
     progress("comparing pairs of columns", 0.7)
     pairs = compare_pairs(columns)
     progress("telling the tables apart", 0.8)
-    whole = distinguishability(columns)
+    whole = _of_the_whole(columns)
     picture = principal_picture(columns, max_points=1_000)
     progress("running analyses", 0.9)
     original, released = comparison.original.frame, _in_types_of_the_original(comparison)
@@ -77,6 +80,20 @@ def measure_usefulness(
         models=tuple(fitted),
         tasks=run_tasks(asked, comparison),
     )
+
+
+def _of_the_whole(columns: Sequence[ColumnPair]) -> dict[str, AgainstChance]:
+    """Return the measures of the whole table, each beside what a second sample would give.
+
+    A new one gets a file of its own and a line here.
+    """
+    told_apart = distinguishability(columns)
+    return {
+        "pmse": AgainstChance(measure=told_apart.pmse, expected=told_apart.expected),
+        "s_pmse": AgainstChance(
+            measure=told_apart.standardized, expected=told_apart.standardized_of_a_sample
+        ),
+    }
 
 
 def _in_types_of_the_original(comparison: Comparison) -> pl.DataFrame:
