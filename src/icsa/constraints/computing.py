@@ -11,7 +11,16 @@ import numpy.typing as npt
 from icsa.constraints.thresholds import LIMITS
 from icsa.matrices import Vector
 
-__all__ = ["Computed", "Hold", "compute", "differs", "in_order", "own_missing", "recompute"]
+__all__ = [
+    "Computed",
+    "Hold",
+    "compute",
+    "differs",
+    "in_order",
+    "own_missing",
+    "reaches",
+    "recompute",
+]
 
 Hold: TypeAlias = Callable[[str, Vector], Vector]
 _Kept = TypeVar("_Kept")
@@ -142,6 +151,26 @@ def in_order(
         if name(one) not in done:
             visit(one)
     return tuple(done.values())
+
+
+def reaches(needs: Mapping[str, Iterable[str]], start: Iterable[str], goal: str) -> bool:
+    """Return whether `goal` is needed, at once or by way of others, to compute one of `start`.
+
+    Examples
+    --------
+    >>> reaches({"bmi": {"weight"}, "obese": {"bmi"}}, ["obese"], "weight")
+    True
+    """
+    waiting = list(start)
+    seen = set(waiting)
+    while waiting:
+        name = waiting.pop()
+        if name == goal:
+            return True
+        fresh = set(needs.get(name, ())) - seen
+        seen |= fresh
+        waiting += fresh
+    return False
 
 
 def _emptied(target: Vector, scores: Vector, missing: int) -> Vector:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from icsa.constraints.computing import in_order
+from icsa.constraints.computing import in_order, reaches
 from icsa.constraints.thresholds import LIMITS
 from icsa.constraints.words import in_rows, listed, never_below
 from icsa.matrices import Vector
@@ -112,8 +112,8 @@ def find_gaps(numbers: Mapping[str, Vector], kinds: Mapping[str, Kind]) -> tuple
     """
     found = {gap.other: gap for gap in find_orders(numbers, kinds)}
     for gap in sorted(_equal_pairs(numbers, kinds), key=lambda gap: -gap.share):
-        base = gap.bases[0]
-        if gap.other not in found and not _follows(found, base, gap.other):
+        needs = {other: known.bases for other, known in found.items()}
+        if gap.other not in found and not reaches(needs, gap.bases, gap.other):
             found[gap.other] = gap
     return in_order(list(found.values()), lambda gap: gap.other, lambda gap: gap.bases)
 
@@ -259,10 +259,3 @@ def _gap(
     share = float(np.mean(gap[known] == 0.0)) if known.any() else 0.0
     covered = float(known.sum() / present.sum()) if present.any() else 1.0
     return Gap(bases, other, share, ordered, covered)
-
-
-def _follows(found: Mapping[str, Gap], start: str, goal: str) -> bool:
-    """Return whether `start` is rebuilt, directly or not, from `goal`."""
-    if start == goal:
-        return True
-    return start in found and any(_follows(found, base, goal) for base in found[start].bases)

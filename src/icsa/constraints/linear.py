@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from icsa.constraints.computing import in_order
+from icsa.constraints.computing import in_order, reaches
 from icsa.constraints.fitting import Fit, fit_target, tolerances
 from icsa.constraints.search import (
     Block,
@@ -328,7 +328,7 @@ def _select(table: _Table, found: Iterable[tuple[LinearRelation, ...]]) -> list[
             continue
         for option in options:
             terms = {name for name, _ in option.terms}
-            if option.target not in needs and not _reaches(needs, terms, option.target):
+            if option.target not in needs and not reaches(needs, terms, option.target):
                 chosen.append(option)
                 needs[option.target] = terms
                 spanned = wider
@@ -351,16 +351,3 @@ def _vector(table: _Table, relation: LinearRelation) -> Vector:
         vector[order[name]] = coefficient * float(np.nanstd(table.columns[order[name]]))
     unit: Vector = vector / np.linalg.norm(vector)
     return unit
-
-
-def _reaches(needs: Mapping[str, set[str]], start: set[str], goal: str) -> bool:
-    """Return whether `goal` is needed to compute one of `start`."""
-    waiting, seen = list(start), set(start)
-    while waiting:
-        name = waiting.pop()
-        if name == goal:
-            return True
-        fresh = needs.get(name, set()) - seen
-        seen |= fresh
-        waiting += fresh
-    return False
