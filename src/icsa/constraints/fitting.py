@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from icsa.constraints.thresholds import LIMITS
-from icsa.correlations import varies
+from icsa.correlations import MAD_TO_DEVIATION, varies
 from icsa.matrices import Matrix, Vector
 
 __all__ = ["Fit", "densest", "fit_target", "median", "snap", "tolerances"]
@@ -158,7 +158,7 @@ def _least_squares(
         coefficients = np.asarray(solution[1:], dtype=np.float64)
         residuals = response - centred @ coefficients
         residuals -= median(residuals)
-        typical = 1.4826 * median(np.abs(residuals))
+        typical = MAD_TO_DEVIATION * median(np.abs(residuals))
         tolerance = tolerances(response, centred, coefficients, step)
         fitted = kept
         kept = np.flatnonzero(np.abs(residuals) <= np.maximum(tolerance, 3 * typical))

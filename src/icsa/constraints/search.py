@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from icsa.constraints.fitting import median
 from icsa.constraints.thresholds import LIMITS
-from icsa.correlations import varies
+from icsa.correlations import MAD_TO_DEVIATION, varies
 from icsa.matrices import Matrix, Vector
 
 __all__ = ["Block", "Suspicion", "blocks", "suspected_long", "suspected_pairs", "suspected_triples"]
@@ -294,7 +294,7 @@ def _starts(z: Matrix, rng: np.random.Generator) -> Iterator[Indices]:
     n_rows, n_columns = z.shape
     everything = np.arange(n_rows)
     yield everything
-    spread = 1.4826 * np.median(np.abs(z), axis=0)
+    spread = MAD_TO_DEVIATION * np.median(np.abs(z), axis=0)
     near = np.all(np.abs(z) <= LIMITS.outlying * np.where(spread > 0, spread, np.inf), axis=1)
     if 0.8 * n_rows <= near.sum() < n_rows:
         yield np.flatnonzero(near)
