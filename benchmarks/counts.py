@@ -29,10 +29,8 @@ import numpy as np
 
 from benchmarks.analyses import analyses_of
 from benchmarks.recipes import View, analyses, margins
-from icsa.columns.category import Category
 from icsa.columns.continuous import Continuous
 from icsa.columns.counts import level_tree, most_moved
-from icsa.columns.ranked import RankedLevels
 from icsa.columns.zero_inflated import ZeroInflated
 from icsa.inspection import guess_schema
 from icsa.randomness import as_key
@@ -145,7 +143,7 @@ def attacked(plan, original, released, generator: np.random.Generator) -> list[d
                 everybody = right @ counts / counts.sum()
                 found.append({"gaps": everybody, "empty": right[:, 1]})
             continue
-        if isinstance(column, RankedLevels | Category):
+        if column.levels is not None:
             size = column.levels.counts.size
             counts, seen = (np.bincount(v.astype(int), minlength=size) for v in (before, after))
         elif isinstance(column, ZeroInflated):

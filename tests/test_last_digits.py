@@ -12,8 +12,8 @@ import pytest
 
 from icsa.assessment.efficiency import _ratio
 from icsa.attacks.differencing import learn_last_score
-from icsa.columns.constant import Constant
 from icsa.columns.continuous import Continuous
+from icsa.columns.unmasked import Constant
 from icsa.comparison.column_pairs import numeric_column
 from icsa.comparison.designs import location_and_scale
 from icsa.errors import InputError

@@ -5,85 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
+from icsa.columns import ACTIONS, KINDS, Action, ColumnSpec
 from icsa.errors import UnknownNameError
 
-__all__ = [
-    "ACTIONS",
-    "DATE_KINDS",
-    "DISCRETE_KINDS",
-    "KINDS",
-    "NUMERIC_KINDS",
-    "QUANTITY_KINDS",
-    "TEMPORAL_KINDS",
-    "Action",
-    "ColumnSpec",
-    "Kind",
-    "Schema",
-    "names_with",
-    "with_kept",
-]
-
-Kind: TypeAlias = Literal[
-    "continuous",
-    "integer",
-    "zero-inflated",
-    "binary",
-    "category",
-    "ordinal",
-    "date",
-    "datetime",
-    "duration",
-    "time",
-    "identifier",
-    "text",
-    "constant",
-]
-KINDS: tuple[Kind, ...] = get_args(Kind)
-
-# Kinds whose cells are numbers, points or lengths of time, one of a few levels.
-NUMERIC_KINDS: tuple[Kind, ...] = ("continuous", "integer", "zero-inflated")
-DATE_KINDS: tuple[Kind, ...] = ("date", "datetime")
-TEMPORAL_KINDS: tuple[Kind, ...] = (*DATE_KINDS, "duration", "time")
-DISCRETE_KINDS: tuple[Kind, ...] = ("binary", "category", "ordinal")
-# Kinds whose cells can be subtracted from each other.
-QUANTITY_KINDS: tuple[Kind, ...] = (*NUMERIC_KINDS, *TEMPORAL_KINDS)
-
-Action: TypeAlias = Literal["mask", "replace", "drop", "keep"]
-ACTIONS: tuple[Action, ...] = get_args(Action)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ColumnSpec:
-    """What one column is, and what is to be done with it.
-
-    Attributes
-    ----------
-    name : str
-    kind : str
-        One of `KINDS`.
-    action : "mask", "replace", "drop" or "keep"
-        Mask it (the default); replace identifiers by fresh ones; leave it out; release it as it is.
-    lower, upper : number, date, datetime, time or timedelta, optional
-        Bounds that every cell keeps, in the column's own type. None: the natural ones.
-    step : float, optional
-        Cells are multiples of it (in days for dates, seconds for datetimes, times and durations).
-        None: found from the cells.
-    levels : tuple
-        Allowed values of a category, or of an ordinal column in their order. Empty: those seen.
-    missing_codes : tuple
-        Values that stand for missing (999, -1), besides those that the file declares.
-    """
-
-    name: str
-    kind: Kind
-    action: Action = "mask"
-    lower: Any = None
-    upper: Any = None
-    step: float | None = None
-    levels: tuple[Any, ...] = ()
-    missing_codes: tuple[Any, ...] = ()
+__all__ = ["ACTIONS", "KINDS", "ColumnSpec", "Schema", "names_with", "with_kept"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 
 from icsa.assessment.asked import read_outliers
+from icsa.columns import ColumnSpec, Kind
 from icsa.comparison.coding import code_column
 from icsa.comparison.column_pairs import ColumnPair
 from icsa.comparison.matching import Comparison, match_tables, own_values
 from icsa.errors import InputError, UnknownNameError
 from icsa.inspection import guess_schema
-from icsa.schema import ColumnSpec, Kind
 from icsa.tables import Table
 
 from .tables import normal_table, people

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 from hypothesis import strategies as st
 
-from icsa.schema import ColumnSpec, Kind
+from icsa.columns import ColumnSpec, Kind
 
 WORDS = ["ja", "nee", "misschien", "onbekend", "Ü", ""]
 

@@ -12,7 +12,7 @@ import pytest
 
 from icsa.columns import fit_column
 from icsa.columns.continuous import Continuous
-from icsa.columns.identifier import Identifier
+from icsa.columns.unmasked import Identifier
 from icsa.columns.zero_inflated import ZeroInflated
 from icsa.errors import InputError
 from icsa.schema import ColumnSpec

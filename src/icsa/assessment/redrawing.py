@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from icsa.columns.continuous import Continuous
-from icsa.columns.transforms import LinearScale
 from icsa.comparison.features import FeatureTable
 from icsa.comparison.matching import Comparison
 from icsa.ics import InvariantCoordinates
@@ -109,12 +107,9 @@ def linear_coordinates(comparison: Comparison, plan: Plan) -> InvariantCoordinat
     )
     if not plain:
         return None
-    scales = []
-    for part in parts:
-        column = part.column
-        if not isinstance(column, Continuous) or not isinstance(column.transform, LinearScale):
-            return None
-        scales.append(column.transform)
+    scales = [scale for part in parts if (scale := part.column.straight) is not None]
+    if len(scales) < len(parts):
+        return None
     spread = plan.spread * np.array([scale.spread for scale in scales])
     centre = np.array([scale.centre for scale in scales]) + plan.centre * np.array(
         [scale.spread for scale in scales]

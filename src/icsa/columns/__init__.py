@@ -1,12 +1,27 @@
 """Kinds of columns: each turns its cells into numbers and scores, and masked scores into cells.
 
-`fit_column` fits a column of any kind; the protocol is `Column`. Every kind has a file of its own.
+`fit_column` fits a column of any kind; the protocol is `Column`. What others ask of a kind before
+that is in its record, one of `KINDS`.
 """
 
 from __future__ import annotations
 
-from icsa.columns.base import Column
-from icsa.columns.registry import COLUMN_FITTERS, fit_column, storage_of
+from icsa.columns.base import Column, KindRecord
+from icsa.columns.declared import ACTIONS, Action, ColumnSpec, Kind
+from icsa.columns.registry import KINDS, fit_column, kind_of, storage_of
 from icsa.columns.transforms import SCALES, Scale
 
-__all__ = ["COLUMN_FITTERS", "SCALES", "Column", "Scale", "fit_column", "storage_of"]
+__all__ = [
+    "ACTIONS",
+    "KINDS",
+    "SCALES",
+    "Action",
+    "Column",
+    "ColumnSpec",
+    "Kind",
+    "KindRecord",
+    "Scale",
+    "fit_column",
+    "kind_of",
+    "storage_of",
+]

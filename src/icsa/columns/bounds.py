@@ -6,11 +6,11 @@ import math
 
 import polars as pl
 
+from icsa.columns.declared import ColumnSpec
 from icsa.columns.storage import Storage
 from icsa.errors import InputError
 from icsa.lattice import Lattice
 from icsa.matrices import Vector
-from icsa.schema import ColumnSpec
 
 __all__ = ["just_above", "just_below", "released_bounds"]
 

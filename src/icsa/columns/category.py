@@ -8,21 +8,20 @@ from typing import Self
 import numpy as np
 import polars as pl
 
-from icsa.columns.base import Column
-from icsa.columns.constant import Constant
+from icsa.columns.base import Column, KindRecord
 from icsa.columns.counts import counts_among, moved_counts
-from icsa.columns.fitted import FittedColumn
+from icsa.columns.declared import ColumnSpec
 from icsa.columns.levels import Levels, find_levels
 from icsa.columns.transforms import Scale
+from icsa.columns.unmasked import Constant
 from icsa.matrices import Matrix, Vector
 from icsa.randomness import Stream
-from icsa.schema import ColumnSpec
 
-__all__ = ["Category"]
+__all__ = ["CATEGORY", "Category"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Category(FittedColumn):
+class Category(Column):
     """A column of levels without an order, scored by one dummy for each level but one.
 
     The level without a dummy, the base, is the most frequent one; its score is 1 minus the sum of
@@ -105,10 +104,16 @@ class Category(FittedColumn):
             rest -= of_levels[level]
         return assigned_levels(of_levels, counts_among(self.levels.counts, scores.shape[0]))
 
-    def view(self, numbers: Vector) -> Matrix:
-        """Return the dummies, shape (n_rows, width)."""
-        return self.encode(numbers)
-
     def cells(self, numbers: Vector) -> pl.Series:
         """Return the levels' values, null for NaN."""
         return self.levels.cells(numbers, self.name)
+
+
+CATEGORY = KindRecord(
+    name="category",
+    fit=Category.fit,
+    promise="masked, every level as often as before",
+    account="masked, counts kept",
+    moved_account="masked, counts moved by a few",
+    has_levels=True,
+)

@@ -10,22 +10,20 @@ from typing import ClassVar, Self
 import numpy as np
 import polars as pl
 
-from icsa.columns.base import Column
+from icsa.columns.base import Column, KindRecord, declared_number
 from icsa.columns.bounds import released_bounds
-from icsa.columns.constant import Constant
-from icsa.columns.fitted import FittedColumn
+from icsa.columns.declared import ColumnSpec, Flags, checked_numbers, reject
 from icsa.columns.quantile_keeping import KeptQuantiles
-from icsa.columns.reading import checked_numbers, reject
 from icsa.columns.storage import NUMERIC, Storage
 from icsa.columns.transforms import LinearScale, Scale, Transform, fit_linear, fit_scale
+from icsa.columns.unmasked import Constant
 from icsa.correlations import varies
 from icsa.errors import InputError
 from icsa.lattice import Lattice, lattice_of
 from icsa.matrices import Matrix, Vector
 from icsa.randomness import Stream
-from icsa.schema import ColumnSpec
 
-__all__ = ["Continuous"]
+__all__ = ["CONTINUOUS", "INTEGER", "Continuous", "Integer"]
 
 # Calibration compares numbers winsorised here, so that outliers do not come back through it.
 _WINSOR = 2.5
@@ -34,7 +32,7 @@ _LARGEST_SCORE = 1e150
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Continuous(FittedColumn):
+class Continuous(Column):
     """A column of measurements.
 
     Encoded by a scale; decoded by its inverse, rounded to the column's lattice and held within
@@ -48,10 +46,6 @@ class Continuous(FittedColumn):
         Median and robust spread, for anchors and views.
     quantiles : KeptQuantiles
         Of the scores.
-    lower, upper : float
-        Decoded numbers lie between these.
-    lattice : Lattice, optional
-        Decoded numbers lie on it.
     anchors : bool
         Whether the column can be an anchor: not where half of the cells are tied.
 
@@ -69,14 +63,10 @@ class Continuous(FittedColumn):
     transform: Transform
     linear: LinearScale
     quantiles: KeptQuantiles
-    lower: float
-    upper: float
-    lattice: Lattice | None
     anchors: bool
 
     storage: ClassVar[Storage] = NUMERIC
     whole: ClassVar[bool] = False
-    decodes_by_row: ClassVar[bool] = True
 
     @classmethod
     def fit(cls, cells: pl.Series, spec: ColumnSpec, scale: Scale = "power") -> Column:
@@ -165,6 +155,16 @@ class Continuous(FittedColumn):
         shifted = Lattice(lattice.step, first % lattice.step)
         return shifted if np.array_equal(shifted.round(ordered), ordered) else lattice
 
+    @property
+    def decodes_by_row(self) -> bool:
+        """A number is that of its own score."""
+        return True
+
+    @property
+    def straight(self) -> LinearScale | None:
+        """The linear map between numbers and scores; None on other scales."""
+        return self.transform if isinstance(self.transform, LinearScale) else None
+
     def numbers(self, cells: pl.Series) -> Vector:
         """Return one number a cell, NaN where missing."""
         return self.read(cells, self.spec)
@@ -211,6 +211,23 @@ class Continuous(FittedColumn):
         with np.errstate(over="ignore", invalid="ignore"):
             return self._within_range(self.linear.forward(numbers), numbers)
 
+    def distance(self, number: float) -> float:
+        """Return how many robust standard deviations a number is from the median."""
+        return abs(number - self.linear.centre) / self.linear.spread
+
+    def measured(self, numbers: Vector) -> tuple[int, Vector]:
+        """Return the only score, and all numbers."""
+        return 0, numbers
+
+    def admits(self, numbers: Vector) -> Flags:
+        """Return which numbers are within the bounds and on the lattice."""
+        found: Flags = (numbers >= self.lower) & (numbers <= self.upper)
+        if self.lattice is not None:
+            error = 4.0 * self.storage.precision(self.dtype) * np.abs(numbers)
+            away = np.abs(self.lattice.round(numbers) - numbers)
+            found &= away <= error + 1e-9 * self.lattice.width
+        return found
+
     def view(self, numbers: Vector) -> Matrix:
         """Return (x - median) / MAD held within 2.5, shape (n_rows, 1)."""
         with np.errstate(over="ignore"):
@@ -226,3 +243,43 @@ class Continuous(FittedColumn):
         what = "are too far from the others for computing with floating-point numbers"
         reject(lost, self.spec, what, remedy)
         return scores
+
+
+class Integer(Continuous):
+    """A column of whole numbers, also where its type is a floating-point one.
+
+    Encoded and decoded like `Continuous`, on a lattice of whole numbers or a coarser one.
+
+    Examples
+    --------
+    >>> cells = pl.Series("age", [41, 33, 67, 58], dtype=pl.UInt8)
+    >>> column = Integer.fit(cells, ColumnSpec(name="age", kind="integer"))
+    >>> scores = column.encode(column.numbers(cells)) + 0.3
+    >>> column.cells(column.decode(scores)).dtype
+    UInt8
+    """
+
+    whole: ClassVar[bool] = True
+
+
+CONTINUOUS = KindRecord(
+    name="continuous",
+    fit=Continuous.fit,
+    promise="masked, rounded as the original is",
+    account="masked, rounded as the original",
+    compared="numbers",
+    storage=NUMERIC,
+    quantity="number",
+    bound_of=declared_number,
+)
+INTEGER = KindRecord(
+    name="integer",
+    fit=Integer.fit,
+    promise="masked, whole numbers",
+    account="masked, whole numbers",
+    compared="numbers",
+    storage=NUMERIC,
+    quantity="number",
+    whole=True,
+    bound_of=declared_number,
+)

@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from icsa.columns.reading import reject, without_codes
+from icsa.columns.declared import ColumnSpec, reject, without_codes
 from icsa.columns.storage import type_name
 from icsa.errors import InputError
 from icsa.matrices import Vector
-from icsa.schema import ColumnSpec
 
 __all__ = ["FEWEST_HOLDERS", "Counts", "Levels", "find_levels"]
 

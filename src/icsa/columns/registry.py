@@ -1,51 +1,54 @@
-"""Which class fits columns of which kind."""
+"""The kinds of columns: one record each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import TypeAlias
-
 import polars as pl
 
-from icsa.columns.base import Column
-from icsa.columns.binary import Binary
-from icsa.columns.category import Category
-from icsa.columns.constant import Constant
-from icsa.columns.continuous import Continuous
-from icsa.columns.dates import Date, DateTime
-from icsa.columns.identifier import Identifier
-from icsa.columns.integer import Integer
-from icsa.columns.ordinal import Ordinal
-from icsa.columns.storage import NUMERIC, Storage
-from icsa.columns.text import Text
-from icsa.columns.times import Duration, TimeOfDay
+from icsa.columns.base import Column, KindRecord
+from icsa.columns.category import CATEGORY
+from icsa.columns.continuous import CONTINUOUS, INTEGER
+from icsa.columns.declared import ColumnSpec, Kind
+from icsa.columns.ranked import BINARY, ORDINAL
+from icsa.columns.storage import Storage
+from icsa.columns.temporal import DATE, DATETIME, DURATION, TIME
 from icsa.columns.transforms import Scale
-from icsa.columns.zero_inflated import ZeroInflated
+from icsa.columns.unmasked import CONSTANT, IDENTIFIER, TEXT
+from icsa.columns.zero_inflated import ZERO_INFLATED
 from icsa.errors import UnknownNameError
-from icsa.schema import ColumnSpec, Kind
 
-__all__ = ["COLUMN_FITTERS", "fit_column", "storage_of"]
+__all__ = ["KINDS", "fit_column", "kind_of", "storage_of"]
 
-Fitter: TypeAlias = Callable[[pl.Series, ColumnSpec, Scale], Column]
+KINDS: dict[Kind, KindRecord] = {
+    kind.name: kind
+    for kind in (
+        CONTINUOUS,
+        INTEGER,
+        ZERO_INFLATED,
+        BINARY,
+        CATEGORY,
+        ORDINAL,
+        DATE,
+        DATETIME,
+        DURATION,
+        TIME,
+        IDENTIFIER,
+        TEXT,
+        CONSTANT,
+    )
+}
 
-COLUMN_FITTERS: Mapping[Kind, Fitter] = MappingProxyType(
-    {
-        "continuous": Continuous.fit,
-        "integer": Integer.fit,
-        "zero-inflated": ZeroInflated.fit,
-        "binary": Binary.fit,
-        "category": Category.fit,
-        "ordinal": Ordinal.fit,
-        "date": Date.fit,
-        "datetime": DateTime.fit,
-        "duration": Duration.fit,
-        "time": TimeOfDay.fit,
-        "identifier": Identifier.fit,
-        "text": Text.fit,
-        "constant": Constant.fit,
-    }
-)
+
+def kind_of(name: Kind) -> KindRecord:
+    """Return the record of a kind; an error that names those there are for an unknown one.
+
+    Examples
+    --------
+    >>> kind_of("datetime").per_day
+    86400.0
+    """
+    if name not in KINDS:
+        raise UnknownNameError("kind", name, KINDS)
+    return KINDS[name]
 
 
 def fit_column(cells: pl.Series, spec: ColumnSpec, *, scale: Scale = "power") -> Column:
@@ -75,9 +78,7 @@ def fit_column(cells: pl.Series, spec: ColumnSpec, *, scale: Scale = "power") ->
     >>> column.numbers(cells)
     array([3100., 2800.,   nan, 3550.])
     """
-    if spec.kind not in COLUMN_FITTERS:
-        raise UnknownNameError("kind", spec.kind, COLUMN_FITTERS)
-    return COLUMN_FITTERS[spec.kind](cells, spec, scale)
+    return kind_of(spec.kind).fit(cells, spec, scale)
 
 
 def storage_of(dtype: pl.DataType) -> Storage | None:
@@ -88,7 +89,5 @@ def storage_of(dtype: pl.DataType) -> Storage | None:
     >>> storage_of(pl.Date()).holds, storage_of(pl.String())
     ('dates', None)
     """
-    return next((storage for storage in _STORAGES if storage.accepts(dtype)), None)
-
-
-_STORAGES = (NUMERIC, Date.storage, DateTime.storage, Duration.storage, TimeOfDay.storage)
+    storages = (kind.storage for kind in KINDS.values() if kind.storage is not None)
+    return next((storage for storage in storages if storage.accepts(dtype)), None)

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from icsa.columns.declared import ColumnSpec
 from icsa.errors import InputError, NotNumericError
 from icsa.lattice import Lattice, find_lattice
 from icsa.matrices import Vector
-from icsa.schema import ColumnSpec
 
 __all__ = ["NUMERIC", "Storage", "largest_float_below", "type_name"]
 

@@ -6,32 +6,30 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from icsa.columns.base import Column
-from icsa.columns.binary import Binary
+from icsa.columns.base import Column, KindRecord, declared_number
 from icsa.columns.bounds import just_above, just_below
-from icsa.columns.constant import Constant
-from icsa.columns.continuous import Continuous
+from icsa.columns.continuous import Continuous, Integer
 from icsa.columns.counts import counts_among, moved_counts, positions_by_rank
-from icsa.columns.fitted import FittedColumn
-from icsa.columns.integer import Integer
-from icsa.columns.times import Duration
+from icsa.columns.declared import ColumnSpec, Flags
+from icsa.columns.ranked import Binary
+from icsa.columns.storage import NUMERIC
+from icsa.columns.temporal import Duration
 from icsa.columns.transforms import Scale
+from icsa.columns.unmasked import Constant
 from icsa.correlations import varies
 from icsa.matrices import Matrix, Vector
 from icsa.randomness import Stream
-from icsa.schema import ColumnSpec
 
-__all__ = ["ZeroInflated"]
+__all__ = ["ZERO_INFLATED", "ZeroInflated"]
 
 # Zero is the spike if this share of the cells has it, and any other value that as many have.
 _SPIKE_SHARE = 0.4
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class ZeroInflated(FittedColumn):
+class ZeroInflated(Column):
     """A column in which one value, the spike, stands for a large share of the cells.
 
     The first score says whether a cell is off the spike (1) or on it (0), the second is that of the
@@ -74,13 +72,17 @@ class ZeroInflated(FittedColumn):
         away = ordered[ordered != spike]
         if away[0] == away[-1]:
             return Binary.fit(cells, replace(spec, kind="binary", levels=()))
+        fitted = part.of_numbers(away, cells.dtype, spec, scale, spike=spike)
         return cls(
             spec=spec,
             dtype=cells.dtype,
             n_present=ordered.size,
+            lattice=fitted.lattice,
+            lower=fitted.lower,
+            upper=fitted.upper,
             spike=spike,
             n_spike=ordered.size - away.size,
-            part=part.of_numbers(away, cells.dtype, spec, scale, spike=spike),
+            part=fitted,
         )
 
     @property
@@ -123,11 +125,27 @@ class ZeroInflated(FittedColumn):
         """Return the first score and the winsorised part, shape (n_rows, 2)."""
         return self._two(numbers, self.part.view(self._off(numbers)))
 
+    def measured(self, numbers: Vector) -> tuple[int, Vector]:
+        """Return the second score, and the numbers off the spike."""
+        return 1, numbers[numbers != self.spike]
+
+    def second_part(self, numbers: Vector) -> Flags:
+        """Return who is off the spike."""
+        return np.not_equal(numbers, self.spike)
+
+    def has_its_counts(self, numbers: Vector) -> bool:
+        """Return whether as many released numbers are on the spike as there were."""
+        return int(np.sum(numbers == self.spike)) == self.n_spike
+
+    def admits(self, numbers: Vector) -> Flags:
+        """Return which numbers the part may have or are on the spike."""
+        return self.part.admits(numbers) | np.equal(numbers, self.spike)
+
     def cells(self, numbers: Vector) -> pl.Series:
         """Return the cells that the numbers stand for, null for NaN, in the original's type."""
         return self.part.cells(numbers)
 
-    def _rows_off(self, scores: Matrix) -> npt.NDArray[np.bool_]:
+    def _rows_off(self, scores: Matrix) -> Flags:
         """Return which rows of masked scores come off the spike."""
         counts = np.array([self.n_spike, self.n_present - self.n_spike])
         places = positions_by_rank(scores[:, 0], counts_among(counts, scores.shape[0]))
@@ -143,11 +161,10 @@ class ZeroInflated(FittedColumn):
     def _off_the_spike(self, unrounded: Vector) -> Vector:
         """Return numbers rounded and bounded; those that fall on the spike go to its next point."""
         numbers = self.part.held(unrounded)
-        lattice = self.part.lattice
-        above = just_above(self.spike, self.spike, lattice)
-        below = just_below(self.spike, self.spike, lattice)
-        upwards = (unrounded >= self.spike) | (below < self.part.lower)
-        upwards &= above <= self.part.upper
+        above = just_above(self.spike, self.spike, self.lattice)
+        below = just_below(self.spike, self.spike, self.lattice)
+        upwards = (unrounded >= self.spike) | (below < self.lower)
+        upwards &= above <= self.upper
         return np.where(numbers == self.spike, np.where(upwards, above, below), numbers)
 
 
@@ -167,3 +184,17 @@ def _find_spike(ordered: Vector) -> float:
     if lengths.max() < _SPIKE_SHARE * ordered.size and n_zero > 0:
         return 0.0
     return float(ordered[starts[np.argmax(lengths)]])
+
+
+ZERO_INFLATED = KindRecord(
+    name="zero-inflated",
+    fit=ZeroInflated.fit,
+    promise="masked, as many zeros as before",
+    account="masked, as many equal cells as before",
+    moved_account="masked, about as many equal cells as before",
+    compared="numbers",
+    storage=NUMERIC,
+    quantity="number",
+    bound_of=declared_number,
+    unsplit=lambda dtype: "integer" if dtype.is_integer() else "continuous",
+)

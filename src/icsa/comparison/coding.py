@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from icsa.columns.reading import without_codes
-from icsa.comparison.cells import Reading, as_numbers, as_text, numbers_of, reading_of
+from icsa.columns import ColumnSpec, kind_of, storage_of
+from icsa.columns.declared import without_codes
+from icsa.columns.readings import Reading, as_numbers, as_text
 from icsa.comparison.column_pairs import Codes, ColumnPair
 from icsa.comparison.features import lattice_step
 from icsa.lattice import find_lattice
 from icsa.matrices import Vector
-from icsa.schema import QUANTITY_KINDS, ColumnSpec, Kind
 
 __all__ = ["code_column"]
 
@@ -40,9 +40,10 @@ def code_column(original: pl.Series, released: pl.Series, spec: ColumnSpec) -> C
     >>> column.original.tolist(), column.released.tolist(), column.levels
     ([0, 1, -1], [1, 2], ('a', 'b', 'c'))
     """
-    if spec.kind in QUANTITY_KINDS:
-        return _as_numeric(original, released, spec, reading_of(spec.kind))
-    if spec.kind == "ordinal":
+    kind = kind_of(spec.kind)
+    if kind.compared == "numbers":
+        return _as_numeric(original, released, spec, kind.reading)
+    if kind.compared == "order":
         order = _known_order(original, spec)
         if order is None and original.dtype.is_numeric():
             return _as_numeric(original, released, spec, as_numbers)
@@ -63,7 +64,9 @@ def _as_numeric(
     def encode(cells: pl.Series) -> Vector:
         read = reading(cells)
         assert read is not None
-        return _finite(numbers_of(without_codes(read, _plain(spec))))
+        storage = storage_of(read.dtype)
+        assert storage is not None
+        return _finite(storage.numbers(without_codes(read, _plain(spec))))
 
     numbers = encode(first)
     return ColumnPair(
@@ -72,7 +75,7 @@ def _as_numeric(
         original=numbers,
         released=encode(second),
         grid=_grid(numbers, spec),
-        unit=_UNITS.get(spec.kind, ""),
+        unit=kind_of(spec.kind).unit,
         note=_note(original, released, spec),
         encode=encode,
     )
@@ -206,11 +209,3 @@ def _family(dtype: pl.DataType) -> str:
     return {pl.Boolean: "true and false", pl.Null: "nothing"}.get(
         type(dtype), f"cells of type {type(dtype).__name__}"
     )
-
-
-_UNITS: dict[Kind, str] = {
-    "date": "days since 1970-01-01",
-    "datetime": "seconds since 1970-01-01",
-    "duration": "seconds",
-    "time": "seconds since midnight",
-}

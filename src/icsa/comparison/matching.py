@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from icsa.comparison.cells import as_text
+from icsa.columns import kind_of
+from icsa.columns.readings import as_text
 from icsa.comparison.coding import code_column
 from icsa.comparison.column_pairs import Cells, ColumnPair
 from icsa.comparison.features import Features, FeatureTable
@@ -101,9 +102,9 @@ def match_tables(
         cells = original.frame[name], released.frame[name]
         if name in leave_out:
             notes.append(f"{name!r} marks outliers and is not compared.")
-        elif spec.kind in ("identifier", "text") or spec.action == "drop":
+        elif kind_of(spec.kind).compared == "no" or spec.action == "drop":
             as_they_are[name] = own_values(*cells)
-        elif spec.kind == "constant" or cells[0].drop_nulls().n_unique() < 2:
+        elif kind_of(spec.kind).most_values == 1 or cells[0].drop_nulls().n_unique() < 2:
             if cells[1].drop_nulls().n_unique() > 1:
                 notes.append(f"{name!r}: one value in the original, several in the release.")
         else:

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import polars as pl
 
-from icsa.columns import fit_column, storage_of
-from icsa.columns.base import Column
-from icsa.columns.binary import Binary
+from icsa.columns import Column, ColumnSpec, Kind, fit_column, kind_of, storage_of
+from icsa.columns.ranked import Binary
 from icsa.columns.transforms import Scale
 from icsa.constraints.derivation import Derivation, find_derivation
-from icsa.constraints.extents import lattice_of_column
 from icsa.constraints.gaps import Gap
 from icsa.constraints.thresholds import LIMITS
 from icsa.constraints.words import lost_beside_kept
 from icsa.matrices import Matrix, Vector
 from icsa.randomness import Stream
-from icsa.schema import QUANTITY_KINDS, ColumnSpec, Kind
 
 __all__ = [
     "Quantity",
@@ -49,13 +46,13 @@ def quantity_of(cells: pl.Series, kind: Kind) -> Quantity | None:
     Quantity(numbers=array([0.5, nan, 2. ]), step=0.5, kind='continuous')
     """
     storage = storage_of(cells.dtype)
-    if kind not in QUANTITY_KINDS or storage is None:
+    if not kind_of(kind).quantity or storage is None:
         return None
     numbers = storage.numbers(cells)
     ordered = np.sort(numbers[np.isfinite(numbers)])
     if not ordered.size:
         return None
-    lattice = storage.lattice(ordered, cells.dtype, whole=kind == "integer")
+    lattice = storage.lattice(ordered, cells.dtype, whole=kind_of(kind).whole)
     step = None if lattice is None else lattice.width
     return Quantity(np.where(np.isfinite(numbers), numbers, np.nan), step, kind)
 
@@ -130,7 +127,9 @@ class _Emptiness(Binary):
     from.
     """
 
-    decodes_by_row: ClassVar[bool] = True
+    @property
+    def decodes_by_row(self) -> bool:
+        return True
 
     def decode(self, scores: Matrix) -> Vector:
         """Return the scores."""
@@ -142,27 +141,15 @@ class _Emptiness(Binary):
         return super().decode(numbers[:, None])[:, None]
 
 
-@dataclass(frozen=True, eq=False)
-class _Unseen:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class _Unseen(Column):
     """A gap beside its columns: where it is not there, nobody sees it, and it is not missing.
 
     Its number is infinite there. It is masked in every row, and told in those that have a use for
-    it.
+    it. It is no anchor: it follows from its columns, which are.
     """
 
     column: Column
-
-    @property
-    def name(self) -> str:
-        return self.column.name
-
-    @property
-    def kind(self) -> Kind:
-        return self.column.kind
-
-    @property
-    def dtype(self) -> pl.DataType:
-        return self.column.dtype
 
     @property
     def width(self) -> int:
@@ -191,10 +178,6 @@ class _Unseen:
     def with_drawn_tails(self, stream: Stream) -> Self:
         return replace(self, column=self.column.with_drawn_tails(stream))
 
-    def anchor(self, numbers: Vector) -> Vector | None:  # noqa: ARG002
-        """Return None: the gap follows from its columns, which are anchors."""
-        return None
-
     def view(self, numbers: Vector) -> Matrix:
         return self.column.view(_finite(numbers))
 
@@ -216,13 +199,14 @@ def _gap_column(gap: Gap, other: Column, values: pl.Series, scale: Scale, *, spl
         step=step_of(other),
     )
     column = fit_column(values, spec, scale=scale)
-    return column if gap.name == gap.other else _Unseen(column)
+    if gap.name == gap.other:
+        return column
+    return _Unseen(spec=column.spec, dtype=column.dtype, n_present=column.n_present, column=column)
 
 
 def step_of(column: Column) -> float | None:
     """Return the lattice step of a column, None where it has none."""
-    lattice = lattice_of_column(column)
-    return None if lattice is None else lattice.width
+    return None if column.lattice is None else column.lattice.width
 
 
 def _steps(columns: Mapping[str, Column]) -> dict[str, float | None]:

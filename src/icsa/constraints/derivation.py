@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from icsa.columns.base import Column
+from icsa.columns import Column, Kind, kind_of
 from icsa.constraints.computing import Computed, Hold, compute, differs, own_missing
 from icsa.constraints.gaps import Gap, find_gaps
 from icsa.constraints.linear import LinearRelation, find_relations
@@ -16,7 +16,6 @@ from icsa.constraints.products import ProductRelation, find_products
 from icsa.constraints.thresholds import LIMITS
 from icsa.constraints.words import never_below
 from icsa.matrices import Vector
-from icsa.schema import DATE_KINDS, QUANTITY_KINDS, Kind
 
 __all__ = ["Derivation", "find_derivation"]
 
@@ -159,7 +158,7 @@ def find_derivation(
     >>> [one.describe() for one in (*found.computed, *found.gaps)]
     ['days = well - ill in all rows', 'well is never below ill; equal in 0.0% of the rows']
     """
-    quantities = {name: v for name, v in numbers.items() if kinds[name] in QUANTITY_KINDS}
+    quantities = {name: v for name, v in numbers.items() if kind_of(kinds[name]).quantity}
     if len(quantities) < 2:
         return Derivation()
     n_rows = next(iter(quantities.values())).size
@@ -214,10 +213,11 @@ def _with_spans_as_targets(
     turned = []
     targets = {relation.target for relation in relations}
     for relation in relations:
-        dates = [name for name, _ in relation.terms if kinds[name] in DATE_KINDS]
-        spans = [name for name, _ in relation.terms if kinds[name] not in DATE_KINDS]
+        dates = [name for name, _ in relation.terms if kind_of(kinds[name]).per_day]
+        spans = [name for name, _ in relation.terms if name not in dates]
         plain = all(coefficient == 1.0 for _, coefficient in relation.terms)
-        is_sum = kinds[relation.target] in DATE_KINDS and len(dates) == len(spans) == 1 and plain
+        of_date = kind_of(kinds[relation.target]).per_day > 0.0
+        is_sum = of_date and len(dates) == len(spans) == 1 and plain
         if is_sum and spans[0] not in targets:
             terms = ((relation.target, 1.0), (dates[0], -1.0))
             constant = -relation.constant

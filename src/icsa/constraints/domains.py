@@ -12,21 +12,17 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from icsa.columns import storage_of
-from icsa.columns.base import Column
+from icsa.columns import Column, storage_of
+from icsa.columns.declared import Flags
 from icsa.columns.storage import Storage
-from icsa.constraints.extents import admitted, lattice_of_column, levels_of
 from icsa.constraints.grammar import Rule, Word
 from icsa.errors import InputError
 from icsa.lattice import Lattice
 from icsa.matrices import Vector
 
 __all__ = ["Domain", "Flags", "Sheet", "sheet_of_columns", "sheet_of_frame", "unsuited"]
-
-Flags = npt.NDArray[np.bool_]
 
 _DAY = 86_400.0
 _WORDS: dict[type[pl.DataType], str] = {
@@ -228,16 +224,16 @@ def sheet_of_columns(
     columns: Mapping[str, Column], numbers: Mapping[str, Vector], rules: Iterable[Rule]
 ) -> Sheet:
     """Return the sheet of fitted columns, of which a release may have what the original could."""
-    levels = {name: levels_of(column) for name, column in columns.items()}
+    levels = {name: column.values for name, column in columns.items()}
     texts = _places(rules, (values for values in levels.values() if values is not None))
     known = {name: _quantities(v, texts) for name, v in levels.items() if v is not None}
     domains = {
         name: Domain(
             name=name,
             dtype=column.dtype,
-            lattice=lattice_of_column(column) or _finest(column.dtype),
+            lattice=column.lattice or _finest(column.dtype),
             levels=known.get(name),
-            allowed=partial(_among, known[name]) if name in known else partial(admitted, column),
+            allowed=partial(_among, known[name]) if name in known else column.admits,
             texts=texts,
         )
         for name, column in columns.items()

@@ -8,18 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from icsa.constraints.computing import in_order, reaches
+from icsa.columns import KINDS, Kind
 from icsa.constraints.thresholds import LIMITS
 from icsa.constraints.words import in_rows, listed, never_below
 from icsa.matrices import Vector
-from icsa.schema import DATE_KINDS, NUMERIC_KINDS, TEMPORAL_KINDS, Kind
 
 __all__ = ["Gap", "find_gaps", "find_orders", "precedes"]
-
-# Columns of one family measure the same kind of quantity.
-_FAMILIES: Mapping[Kind, str] = {
-    **dict.fromkeys(NUMERIC_KINDS, "number"),
-    **{kind: kind for kind in TEMPORAL_KINDS},
-}
 
 
 @dataclass(frozen=True)
@@ -135,7 +129,7 @@ def find_orders(numbers: Mapping[str, Vector], kinds: Mapping[str, Kind]) -> tup
     ['died is never below seen; equal in 0.0% of the rows']
     """
     found = {}
-    for kind in DATE_KINDS:
+    for kind in (kind.name for kind in KINDS.values() if kind.per_day):
         names = [name for name in numbers if kinds.get(name) == kind]
         before = {
             other: [
@@ -190,7 +184,8 @@ def precedes(first: Vector, second: Vector, surprise: float = LIMITS.surprise_ke
 
 def _equal_pairs(numbers: Mapping[str, Vector], kinds: Mapping[str, Kind]) -> Iterator[Gap]:
     """Yield a gap for each pair of columns that are equal in most rows."""
-    names = [name for name in numbers if kinds.get(name) in _FAMILIES]
+    quantities = {name: KINDS[kinds[name]].quantity for name in numbers if name in kinds}
+    names = [name for name in numbers if quantities.get(name)]
     if not names:
         return
     n_rows = numbers[names[0]].size
@@ -206,7 +201,7 @@ def _equal_pairs(numbers: Mapping[str, Vector], kinds: Mapping[str, Kind]) -> It
         for later in np.flatnonzero(often):
             second = names[place + 1 + later]
             gap = _oriented(numbers, first, second)
-            if gap is not None and _FAMILIES[kinds[first]] == _FAMILIES[kinds[second]]:
+            if gap is not None and quantities[first] == quantities[second]:
                 yield gap
 
 

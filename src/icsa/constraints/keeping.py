@@ -10,18 +10,17 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from icsa.columns.base import Column
+from icsa.columns import Column
 from icsa.constraints.checking import broken
 from icsa.constraints.computing import differs, recompute
 from icsa.constraints.derivation import Derivation
 from icsa.constraints.domains import Domain, Flags, Sheet, sheet_of_columns
 from icsa.constraints.enforcing import Latitude, mend, require_kept
-from icsa.constraints.extents import declared_limits, on_lattice, usual_limits, within_bounds
+from icsa.constraints.extents import declared_limits, on_lattice, within_bounds
 from icsa.constraints.grammar import Claim, Rule, parse_rule
 from icsa.constraints.thresholds import LIMITS
 from icsa.errors import InputError
 from icsa.matrices import Vector
-from icsa.schema import ColumnSpec
 
 __all__ = ["Bonds", "keep_rules", "rules_of"]
 
@@ -92,7 +91,7 @@ def rules_of(
     """Return declared rules, in which a value that is a missing code means missing."""
     names = tuple(names)
     rules = [parse_rule(text, names) for text in texts]
-    coded = {name: c for name, c in columns.items() if _spec_of(c).missing_codes}
+    coded = {name: c for name, c in columns.items() if c.spec.missing_codes}
     domains = sheet_of_columns(coded, {}, rules).domains
 
     def meant(rule: Rule, claim: Claim) -> Claim:
@@ -146,11 +145,6 @@ def keep_rules(
     return {**numbers, **mended.columns}, moves.counts(rules, plain, mended)
 
 
-def _spec_of(column: Column) -> ColumnSpec:
-    spec: ColumnSpec = getattr(column, "spec", ColumnSpec(name=column.name, kind=column.kind))
-    return spec
-
-
 def _is_code(column: Column, domain: Domain, value: float) -> bool:
     """Return whether one value of a rule stands for missing."""
     try:
@@ -167,7 +161,7 @@ def _are_alike(one: Column, other: Column) -> bool:
 def _has_bounds(bonds: Bonds) -> bool:
     """Return whether a column that belongs to others has declared bounds, so that it was held."""
     names = frozenset().union(*bonds.related)
-    specs = (_spec_of(bonds.columns[name]) for name in names)
+    specs = (bonds.columns[name].spec for name in names)
     return any(spec.lower is not None or spec.upper is not None for spec in specs)
 
 
@@ -228,7 +222,8 @@ def _failing(
             found |= np.isnan(here) & ~np.isnan(wanted)
         found |= differs(here, wanted)
         column = bonds.columns[one.target]
-        for limits, rows in ((declared_limits(column), True), (usual_limits(column), touched)):
+        usual = column.lower, column.upper
+        for limits, rows in ((declared_limits(column), True), (usual, touched)):
             found |= ((here < limits[0]) | (here > limits[1])) & rows
     return found
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from icsa.constraints.computing import in_order, reaches
+from icsa.columns import Kind, kind_of
 from icsa.constraints.fitting import Fit, fit_target, tolerances
 from icsa.constraints.search import (
     Block,
@@ -22,7 +23,6 @@ from icsa.constraints.thresholds import LIMITS
 from icsa.constraints.words import in_rows, sum_of
 from icsa.correlations import varies
 from icsa.matrices import Matrix, Vector
-from icsa.schema import DATE_KINDS, Kind
 
 __all__ = ["LinearRelation", "find_relations"]
 
@@ -278,7 +278,11 @@ def _preference(
     table: _Table, target: int, others: Sequence[int], fit: Fit, relation: LinearRelation
 ) -> tuple[float, ...]:
     """Return what sorts good targets first."""
-    dates = [place for place in (target, *others) if table.kinds[place] in DATE_KINDS]
+    dates = [
+        place
+        for place in (target, *others)
+        if (kind := table.kinds[place]) is not None and kind_of(kind).per_day
+    ]
     earliest = min(dates, key=lambda place: float(np.nanmedian(table.columns[place])), default=-1)
     return (
         not fit.simple,

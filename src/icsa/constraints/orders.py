@@ -7,15 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from icsa.columns import Kind, kind_of
 from icsa.constraints.gaps import Gap, precedes
 from icsa.constraints.linear import LinearRelation
 from icsa.constraints.thresholds import LIMITS
 from icsa.matrices import Vector
-from icsa.schema import DATE_KINDS, NUMERIC_KINDS, Kind
 
 __all__ = ["Order", "find_unkept_orders"]
-
-_SECONDS_A_DAY = 86_400.0
 
 
 @dataclass(frozen=True)
@@ -75,15 +73,13 @@ def find_unkept_orders(
     """
     known = {(base, gap.other): True for gap in gaps if gap.ordered for base in gap.bases}
     forms = _forms(numbers, kinds, relations)
-    signed = {name for name in numbers if kinds[name] in DATE_KINDS or np.any(numbers[name] < 0.0)}
-    for family in (NUMERIC_KINDS, DATE_KINDS):
-        columns = {
-            name: np.floor(values / _SECONDS_A_DAY) if kinds[name] == "datetime" else values
-            for name, values in numbers.items()
-            if kinds.get(name) in family
-        }
+    dates = {name: values for name, values in numbers.items() if kind_of(kinds[name]).per_day}
+    plain = {name: values for name, values in numbers.items() if kind_of(kinds[name]).is_number}
+    signed = {name for name in numbers if name in dates or np.any(numbers[name] < 0.0)}
+    days = {name: np.floor(x / kind_of(kinds[name]).per_day) for name, x in dates.items()}
+    for columns in (plain, days):
         for first, second in _ordered_pairs(columns):
-            if family is NUMERIC_KINDS and any({first, second} <= one.columns for one in lost):
+            if columns is plain and any({first, second} <= one.columns for one in lost):
                 continue
             equal = known.get((second, first), False)
             is_kept = equal or forms[first].is_below(forms[second], signed)
@@ -124,7 +120,7 @@ def _forms(
     numbers: Mapping[str, Vector], kinds: Mapping[str, Kind], relations: Sequence[LinearRelation]
 ) -> dict[str, _Form]:
     """Return each column by those that are not computed, datetimes in days."""
-    days = {n: 1.0 / _SECONDS_A_DAY if kinds[n] == "datetime" else 1.0 for n in numbers}
+    days = {name: 1.0 / (kind_of(kinds[name]).per_day or 1.0) for name in numbers}
     forms = {name: _Form({name: days[name]}) for name in numbers}
     for relation in relations:
         total = _Form({}, relation.constant)

@@ -18,7 +18,7 @@ from icsa.inspection.notations import may_have_obstacles
 from icsa.inspection.outlying import far_rows, may_be_far
 from icsa.inspection.profile import cells_there, profile_of, sample_of
 from icsa.inspection.sentinels import may_have_codes
-from icsa.schema import NUMERIC_KINDS, TEMPORAL_KINDS, ColumnSpec, Schema
+from icsa.schema import KINDS, ColumnSpec, Schema
 from icsa.tables.table import Table
 from icsa.threads import in_threads, threads_for
 
@@ -56,7 +56,7 @@ def _cautions(table: Table, spec: ColumnSpec) -> Iterator[str]:
         yield from _on_texts(table, spec, cells)
     elif cells.dtype.is_numeric():
         yield from _on_numbers(table, spec, cells)
-    elif spec.action == "mask" and spec.kind in TEMPORAL_KINDS:
+    elif spec.action == "mask" and KINDS[spec.kind].is_temporal:
         yield from notes_on_far_dates(cells)
 
 
@@ -70,7 +70,7 @@ def _on_numbers(table: Table, spec: ColumnSpec, cells: pl.Series) -> Iterator[st
     drawn = sample_of(cells).cast(pl.Float64).to_numpy()
     dates = are_written_dates(drawn)
     codes = masked and may_have_codes(cells)
-    far = masked and spec.kind in NUMERIC_KINDS and _has_far_rows(cells)
+    far = masked and KINDS[spec.kind].is_number and _has_far_rows(cells)
     if not (dates or codes or far):
         return
     profile = profile_of(table, spec.name, spec)

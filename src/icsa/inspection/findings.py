@@ -23,7 +23,7 @@ from icsa.inspection.notations import obstacle_in
 from icsa.inspection.outlying import far_rows
 from icsa.inspection.profile import Profile
 from icsa.inspection.sentinels import sentinel_codes, sentinel_words
-from icsa.schema import DISCRETE_KINDS, NUMERIC_KINDS, ColumnSpec
+from icsa.schema import KINDS, ColumnSpec
 
 __all__ = [
     "missing_together",
@@ -217,7 +217,7 @@ def notes_on_far_dates(cells: pl.Series) -> Iterator[str]:
 
 def notes_on_far_numbers(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
     """Yield the rows of numbers extremely far from all others."""
-    if spec.kind not in NUMERIC_KINDS or not profile.dtype.is_numeric():
+    if not KINDS[spec.kind].is_number or not profile.dtype.is_numeric():
         return
     numbers = profile.cells.cast(pl.Float64).to_numpy()
     rows = far_rows(numbers)
@@ -243,7 +243,7 @@ def _rows(flags: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> str:
 
 
 def _rare_levels(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
-    if spec.kind not in DISCRETE_KINDS or not profile.distinct:
+    if not KINDS[spec.kind].has_levels or not profile.distinct:
         return
     rare = int((profile.held < FEWEST_HOLDERS).sum())
     if rare:
@@ -296,10 +296,10 @@ def _bounds(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
     declared = [f"{side} bound" for side in ("lower", "upper") if getattr(spec, side) is not None]
     if declared:
         yield f"kept within the schema's {' and '.join(declared)}"
-    elif spec.kind in NUMERIC_KINDS and (part := bounds_of_part(profile)):
+    elif KINDS[spec.kind].is_number and (part := bounds_of_part(profile)):
         yield f"a part of a date: declare {part} in a schema, so that no cell leaves them"
     elif (
-        spec.kind in NUMERIC_KINDS
+        KINDS[spec.kind].is_number
         and profile.distinct > VALUES_FOR_HEAPING
         and np.count_nonzero(profile.numbers < 0) == 1
     ):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from icsa.inspection.profile import Profile
 from icsa.matrices import Vector
-from icsa.schema import NUMERIC_KINDS, ColumnSpec
+from icsa.schema import KINDS, ColumnSpec
 
 __all__ = ["VALUES_FOR_HEAPING", "notes_on_heaping"]
 
@@ -44,7 +44,7 @@ def notes_on_heaping(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
     """
     numbers = profile.numbers
     enough = profile.present >= _ROWS_FOR_HEAPING and numbers.size >= VALUES_FOR_HEAPING
-    if spec.kind not in NUMERIC_KINDS or not enough or numbers.size < profile.distinct:
+    if not KINDS[spec.kind].is_number or not enough or numbers.size < profile.distinct:
         return
     units, one = _in_units(numbers)
     if units is None:

@@ -57,13 +57,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from icsa.columns import KINDS, Kind
 from icsa.columns.levels import FEWEST_HOLDERS
 from icsa.inspection.identities import are_codes, identity_of
 from icsa.inspection.names import names_grades, names_groups
 from icsa.inspection.profile import Profile
-from icsa.schema import Action, Kind
 
-__all__ = ["Guess", "action_of", "guess_kind"]
+__all__ = ["Guess", "guess_kind"]
 
 _FEW_VALUES = 8
 _ROWS_A_VALUE = 5
@@ -86,12 +86,6 @@ _SCALES = (
     ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
 )
 _NUMBERED = re.compile(r"(\D*)(\d{1,2})")
-_TEMPORAL: tuple[tuple[type[pl.DataType], Kind, str], ...] = (
-    (pl.Date, "date", "dates"),
-    (pl.Datetime, "datetime", "dates with a time"),
-    (pl.Duration, "duration", "lengths of time"),
-    (pl.Time, "time", "times of day"),
-)
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,19 +105,6 @@ class Guess:
         return f"<Guess: {self.kind}, {self.why}>"
 
 
-def action_of(kind: Kind) -> Action:
-    """Return what is done with a column of a kind where nothing else is said.
-
-    Examples
-    --------
-    >>> action_of("identifier"), action_of("text"), action_of("date")
-    ('replace', 'drop', 'mask')
-    """
-    if kind == "identifier":
-        return "replace"
-    return "drop" if kind == "text" else "mask"
-
-
 def guess_kind(profile: Profile) -> Guess:
     """Return the kind of a column by the rules at the top of this module.
 
@@ -139,9 +120,9 @@ def guess_kind(profile: Profile) -> Guess:
         return Guess("constant", "the same in every row" if profile.distinct else "no cells")
     if profile.is_nested:
         return Guess("text", "lists, records or bytes: nothing that could be masked")
-    for dtype, kind, words in _TEMPORAL:
-        if isinstance(profile.dtype, dtype):
-            return Guess(kind, words)
+    for kind in KINDS.values():
+        if kind.is_temporal and kind.storage is not None and kind.storage.accepts(profile.dtype):
+            return Guess(kind.name, kind.storage.holds)
     if isinstance(profile.dtype, pl.Boolean):
         return Guess("binary", "true or false")
     named = identity_of(profile)

@@ -11,29 +11,14 @@ import polars as pl
 from icsa.columns.levels import FEWEST_HOLDERS
 from icsa.errors import InputError
 from icsa.inspection.findings import missing_together, notes_on
-from icsa.inspection.kinds import Guess, action_of, guess_kind
+from icsa.inspection.kinds import Guess, guess_kind
 from icsa.inspection.profile import Profile, profile_of, telling_profile
-from icsa.schema import NUMERIC_KINDS, ColumnSpec, Kind, Schema
+from icsa.schema import KINDS, ColumnSpec, Schema
 from icsa.tables.table import Table
 from icsa.threads import in_threads, threads_for
 
 __all__ = ["ColumnInspection", "Inspection", "guess_schema", "inspect_table", "type_in_words"]
 
-_MASKED: Mapping[Kind, str] = {
-    "continuous": "masked, rounded as the original is",
-    "integer": "masked, whole numbers",
-    "zero-inflated": "masked, as many zeros as before",
-    "binary": "masked, both values as often as before",
-    "category": "masked, every level as often as before",
-    "ordinal": "masked, every level as often as before",
-    "date": "masked, other dates",
-    "datetime": "masked, other dates and times",
-    "duration": "masked, other lengths of time",
-    "time": "masked, other times of day",
-    "identifier": "masked",
-    "text": "masked",
-    "constant": "released as it is: one value, where there is one",
-}
 _TYPES: tuple[tuple[type[pl.DataType], str], ...] = (
     (pl.String, "text"),
     (pl.Categorical, "categories"),
@@ -78,7 +63,7 @@ class ColumnInspection:
     distinct: int
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> str:
         """The kind that it is taken for."""
         return self.spec.kind
 
@@ -185,7 +170,7 @@ def inspect_table(
 
 def _guessed(profile: Profile) -> ColumnSpec:
     guess = guess_kind(profile)
-    action = action_of(guess.kind)
+    action = KINDS[guess.kind].actions[0]
     if guess.kind == "constant" and 0 < profile.present < min(FEWEST_HOLDERS, profile.n_rows):
         action = "drop"  # a value that one or two people have is theirs alone
     return ColumnSpec(name=profile.name, kind=guess.kind, action=action, levels=guess.levels)
@@ -218,10 +203,11 @@ def _outcome(spec: ColumnSpec, profile: Profile) -> str:
         return "left out"
     if spec.action == "replace":
         return "replaced by fresh ones"
-    natural = spec.kind in NUMERIC_KINDS and spec.lower is None and profile.numbers.size
+    kind = KINDS[spec.kind]
+    natural = kind.is_number and spec.lower is None and profile.numbers.size
     if natural and profile.numbers.min() >= 0.0:
-        return f"{_MASKED[spec.kind]}, none negative"
-    return _MASKED[spec.kind]
+        return f"{kind.promise}, none negative"
+    return kind.promise
 
 
 def type_in_words(dtype: pl.DataType) -> str:

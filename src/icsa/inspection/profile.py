@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from icsa.columns.reading import without_codes
+from icsa.columns.declared import without_codes
 from icsa.matrices import Vector
 from icsa.schema import ColumnSpec
 from icsa.tables.table import Table, Variable

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
+from icsa.columns import Kind
 from icsa.constraints import Gap, LinearRelation, find_derivation
 from icsa.constraints.coded_columns import quantity_of
 from icsa.constraints.words import KEPT, LOST, NEEDS_RULE
 from icsa.inspection.kinds import guess_kind
 from icsa.inspection.profile import profile_of
 from icsa.matrices import Vector
-from icsa.schema import Kind, Schema
+from icsa.schema import Schema
 from icsa.tables.table import Table
 
 __all__ = ["relation_notes"]

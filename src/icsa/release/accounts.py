@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-from icsa.columns.base import Column
-from icsa.columns.continuous import Continuous
+from icsa.columns import KINDS, Column
 from icsa.columns.levels import FEWEST_HOLDERS
 from icsa.constraints import Gap, LinearRelation
 from icsa.constraints.coded_columns import step_of
-from icsa.constraints.extents import Extent, natural_limits
+from icsa.constraints.extents import Extent
 from icsa.constraints.words import LOST, compute_again, declare, lost_with_gaps
 from icsa.inspection import type_in_words
 from icsa.matrices import Vector
@@ -25,25 +23,6 @@ from icsa.tables import Table
 
 __all__ = ["changes_of", "warnings_of"]
 
-_HOW = {
-    "continuous": "masked, rounded as the original",
-    "integer": "masked, whole numbers",
-    "zero-inflated": "masked, as many equal cells as before",
-    "binary": "masked, counts kept",
-    "category": "masked, counts kept",
-    "ordinal": "masked, counts kept",
-    "date": "masked",
-    "datetime": "masked",
-    "duration": "masked",
-    "time": "masked",
-    "constant": "one value for everybody, as it was",
-}
-_HOW_MOVED = {
-    "zero-inflated": "masked, about as many equal cells as before",
-    "binary": "masked, counts moved by a few",
-    "category": "masked, counts moved by a few",
-    "ordinal": "masked, counts moved by a few",
-}
 # Released standard deviations above so many times the original's are told.
 _WIDE = 1.5
 # Robust standard deviations from the middle of a column that are not yet far.
@@ -76,9 +55,9 @@ def changes_of(
         else:
             kind = plan.columns[spec.name].kind
             action = "constant" if kind == "constant" else "masked"
-            how = _HOW[kind]
+            how = KINDS[kind].account
             if not plan.recipe.exact_counts:
-                how = _HOW_MOVED.get(kind, how)
+                how = KINDS[kind].moved_account or how
             elif schema.rules and not _has_its_counts(plan.columns[spec.name], after):
                 how = "masked, counts changed by rules"
             if spec.name in targets:
@@ -99,14 +78,7 @@ def changes_of(
 
 def _has_its_counts(column: Column, released: pl.Series | None) -> bool:
     """Return whether levels, or the most usual number, are as often as before; others: true."""
-    levels, spike = getattr(column, "levels", None), getattr(column, "spike", None)
-    if released is None or (levels is None and spike is None):
-        return True
-    numbers = column.numbers(released)
-    if levels is None:
-        return int(np.sum(numbers == spike)) == getattr(column, "n_spike", 0)
-    places = numbers[~np.isnan(numbers)].astype(np.intp)
-    return np.array_equal(np.bincount(places, minlength=levels.counts.size), levels.counts)
+    return released is None or column.has_its_counts(column.numbers(released))
 
 
 def warnings_of(
@@ -160,11 +132,8 @@ def _beyond_natural_bounds(plan: Plan, numbers: Mapping[str, Vector]) -> Iterato
     """Yield a warning for each column that was computed to where none of its cells can be."""
     for name in (relation.target for relation in plan.derivation.computed):
         column = plan.columns[name]
-        part: Any = getattr(column, "part", column)
-        if not isinstance(part, Continuous):
-            continue
         with np.errstate(invalid="ignore"):
-            beyond = int(np.sum((numbers[name] < part.lower) | (numbers[name] > part.upper)))
+            beyond = int(np.sum((numbers[name] < column.lower) | (numbers[name] > column.upper)))
         if beyond:
             yield (
                 f"{name}: computed from other columns, {beyond} cell(s) came out where none can "
@@ -175,10 +144,10 @@ def _beyond_natural_bounds(plan: Plan, numbers: Mapping[str, Vector]) -> Iterato
 def _rare_levels(plan: Plan) -> Iterator[str]:
     """Yield a warning for each column with levels that hardly anybody has."""
     for name, column in plan.columns.items():
-        levels = getattr(column, "levels", None)
-        if levels is None:
+        if column.levels is None:
             continue
-        rare = int(np.sum((levels.counts > 0) & (levels.counts < FEWEST_HOLDERS)))
+        counts = column.levels.counts
+        rare = int(np.sum((counts > 0) & (counts < FEWEST_HOLDERS)))
         if rare:
             are = "are" if plan.recipe.exact_counts else "may be"
             yield (
@@ -192,12 +161,12 @@ def _at_the_limits(plan: Plan, numbers: Mapping[str, Vector]) -> Iterator[str]:
     near: dict[str, int] = {}
     far: dict[str, int] = {}
     for name, column in plan.columns.items():
-        limits = natural_limits(column)
-        if limits is None or column.kind == "time":  # every day begins and ends at its limits
+        limits = column.calendar
+        if limits is None or KINDS[column.kind].circular:  # every day begins and ends there
             continue
         for limit, held in zip(limits, _held_at(limits, column, numbers[name]), strict=True):
             if held:
-                told = near if _is_near(column, limit) else far
+                told = near if column.distance(limit) <= _NEAR else far
                 told[name] = told.get(name, 0) + held
     if far:
         yield (
@@ -224,20 +193,12 @@ def _held_at(limits: tuple[float, float], column: Column, numbers: Vector) -> tu
     return int(below.sum()), int(above.sum())
 
 
-def _is_near(column: Column, limit: float) -> bool:
-    """Return whether an ordinary column would reach so far from the middle of this one."""
-    return isinstance(column, Continuous) and (
-        abs(limit - column.linear.centre) <= _NEAR * column.linear.spread
-    )
-
-
 def _wide_columns(plan: Plan, extents: Mapping[str, Extent]) -> list[str]:
     """Return the columns whose released numbers spread much farther than the original's."""
     return [
         name
         for name, column in plan.columns.items()
-        if getattr(column, "levels", None) is None
-        and extents[name].deviation > _WIDE * plan.extents[name].deviation
+        if column.levels is None and extents[name].deviation > _WIDE * plan.extents[name].deviation
     ]
 
 

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from icsa.columns.base import Column
+from icsa.columns import Column
 from icsa.columns.counts import counts_among, moved_counts
-from icsa.columns.identifier import Identifier
+from icsa.columns.unmasked import Identifier
 from icsa.constraints import Rule, parse_rule, require_rules
 from icsa.constraints.domains import sheet_of_columns
 from icsa.constraints.extents import extent_of

@@ -7,15 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from icsa.columns.base import Column
-from icsa.columns.category import Category
 from icsa.columns.counts import moved_counts
-from icsa.columns.ranked import RankedLevels
-from icsa.columns.zero_inflated import ZeroInflated
-from icsa.matrices import Vector
 from icsa.randomness import Key, Stream
 
-__all__ = ["Draw", "Draws", "second_part"]
+__all__ = ["Draw", "Draws"]
 
 
 @dataclass(frozen=True)
@@ -62,16 +57,3 @@ class Draws:
         index = self._found.setdefault(np.packbits(second ^ reverse).tobytes(), self._next)
         self._next += index == self._next
         return Draw(index, reverse)
-
-
-def second_part(column: Column, numbers: Vector) -> npt.NDArray[np.bool_] | None:
-    """Return who is in the second part where a column has two: the second level, off the spike.
-
-    None where it has more or fewer.
-    """
-    if isinstance(column, ZeroInflated):
-        return np.not_equal(numbers, column.spike)
-    if not isinstance(column, RankedLevels | Category):
-        return None
-    occupied = np.flatnonzero(column.levels.counts)
-    return np.equal(numbers, occupied[1]) if occupied.size == 2 else None

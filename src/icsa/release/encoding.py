@@ -9,12 +9,12 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from icsa.columns.base import Column
+from icsa.columns import Column
 from icsa.columns.counts import positions_by_rank
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.randomness import Key
-from icsa.release.draws import Draw, Draws, second_part
+from icsa.release.draws import Draw, Draws
 from icsa.threads import in_threads
 
 __all__ = ["Encoding", "Part", "encoding_of"]
@@ -209,7 +209,7 @@ def encoding_of(
             if group == len(shares):
                 shares.append(float(missing.mean()))
                 group_draws.append(draws.of(missing))
-        own = draws.of(None if missing.any() else second_part(column, numbers[name]))
+        own = draws.of(None if missing.any() else column.second_part(numbers[name]))
         parts.append(Part(column, slice(start, start + column.width), group, own))
         start += column.width
     n_scores = start + len(shares)

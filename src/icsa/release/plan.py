@@ -10,9 +10,7 @@ from typing import Unpack
 import numpy as np
 
 from icsa.anonymization import flip_keeps_rows, masked_copy
-from icsa.columns.base import Column
-from icsa.columns.continuous import Continuous
-from icsa.columns.zero_inflated import ZeroInflated
+from icsa.columns import Column
 from icsa.constraints import Computed, Derivation
 from icsa.constraints.coded_columns import (
     Quantity,
@@ -313,12 +311,10 @@ def _back_to_raw_units(
     """Give scores the spread of the columns' own units in place; return what they are now."""
     raw = np.ones_like(spread)
     for part in encoding.parts:
-        place, measured = part.place.start, numbers[part.column.name]
-        if isinstance(part.column, ZeroInflated):  # 0 and 1, then how far off the spike
-            place, measured = place + 1, measured[measured != part.column.spike]
-        elif not isinstance(part.column, Continuous):
-            continue
-        raw[place] = spread[place] / (float(np.nanstd(measured)) if varies(measured) else 1.0)
+        found = part.column.measured(numbers[part.column.name])
+        if found is not None:
+            place, measured = part.place.start + found[0], found[1]
+            raw[place] = spread[place] / (float(np.nanstd(measured)) if varies(measured) else 1.0)
     scores *= spread / raw
     return raw
 

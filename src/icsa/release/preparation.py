@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from icsa.columns import fit_column
-from icsa.columns.base import Column
+from icsa.columns import Column, fit_column, kind_of
 from icsa.constraints.extents import Extent, extent_of
 from icsa.errors import InputError
 from icsa.inspection.cautions import cautions_on
@@ -88,7 +87,6 @@ def _without_cells(table: Table, names: list[str]) -> Table:
 def _declared(spec: ColumnSpec, table: Table, recipe: Recipe) -> ColumnSpec:
     """Return the specification with the file's missing codes, and the kind that a recipe allows."""
     codes = (*spec.missing_codes, *table.variable(spec.name).missing_codes)
-    kind = spec.kind
-    if kind == "zero-inflated" and not recipe.split_zeros:
-        kind = "integer" if table.frame.schema[spec.name].is_integer() else "continuous"
+    unsplit = None if recipe.split_zeros else kind_of(spec.kind).unsplit
+    kind = spec.kind if unsplit is None else unsplit(table.frame.schema[spec.name])
     return replace(spec, missing_codes=codes, kind=kind)

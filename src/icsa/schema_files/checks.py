@@ -4,49 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import date, datetime, time, timedelta
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from icsa.columns import ColumnSpec, Kind, fit_column, kind_of, storage_of
+from icsa.columns.declared import reject, without_codes
 from icsa.columns.levels import find_levels
-from icsa.columns.ordinal import Ordinal
-from icsa.columns.reading import reject, without_codes
-from icsa.columns.registry import storage_of
 from icsa.constraints import parse_rule, require_rules
 from icsa.errors import InputError
 from icsa.lattice import lattice_of
-from icsa.schema import (
-    ACTIONS,
-    DATE_KINDS,
-    DISCRETE_KINDS,
-    NUMERIC_KINDS,
-    QUANTITY_KINDS,
-    Action,
-    ColumnSpec,
-    Kind,
-)
 from icsa.tables.table import Table
 
 __all__ = ["check_column", "check_rules_hold", "check_step", "declared_value"]
-
-_TYPES: Mapping[Kind, type[pl.DataType]] = {
-    "date": pl.Date,
-    "datetime": pl.Datetime,
-    "duration": pl.Duration,
-    "time": pl.Time,
-}
-_WRITTEN: Mapping[Kind, str] = {
-    "date": "a date such as 2020-12-31",
-    "datetime": "a date with a time such as 2020-12-31T12:00:00",
-    "duration": "a number of seconds",
-    "time": "a time such as 12:00:00",
-}
-_ACTIONS: Mapping[Kind, tuple[Action, ...]] = {
-    "identifier": ("replace", "drop", "keep"),
-    "text": ("drop", "keep"),
-}
 
 
 def declared_value(where: str, key: str, kind: Kind, value: object) -> Any:
@@ -68,24 +39,18 @@ def declared_value(where: str, key: str, kind: Kind, value: object) -> Any:
     """
     if value is None:
         return None
-    number = isinstance(value, int | float) and not isinstance(value, bool) and value == value
-    if kind in NUMERIC_KINDS and number:
-        return value
-    if kind == "duration" and isinstance(value, int | float) and number and abs(value) < 1e13:
-        return timedelta(seconds=value)
-    if kind == "time" and isinstance(value, time):
-        return value
-    if kind in DATE_KINDS and isinstance(value, date):
-        if isinstance(value, datetime) == (kind == "datetime"):
-            return value
-        if kind == "datetime":
-            return datetime(value.year, value.month, value.day)
-    if kind in _WRITTEN or kind in NUMERIC_KINDS:
-        wanted = _WRITTEN.get(kind, "a number")
-        raise InputError(f"{where} {key} must be {wanted} in a column of kind {kind!r}.")
-    raise InputError(
-        f"{where} {key}: a column of kind {kind!r} has no bounds. Leave it out or change the kind."
-    )
+    record = kind_of(kind)
+    if record.bound_of is None:
+        raise InputError(
+            f"{where} {key}: a column of kind {kind!r} has no bounds. Leave it out or change the "
+            "kind."
+        )
+    try:
+        return record.bound_of(value)
+    except TypeError:
+        raise InputError(
+            f"{where} {key} must be {record.bound_in_words} in a column of kind {kind!r}."
+        ) from None
 
 
 def check_column(where: str, spec: ColumnSpec, table: Table) -> None:
@@ -137,7 +102,7 @@ def check_step(spec: ColumnSpec, cells: pl.Series) -> None:
     icsa.errors.InputError: Column 'dose': 2 of 3 cells are no multiples of the declared step 5 ...
     """
     storage = storage_of(cells.dtype)
-    if spec.step is None or spec.kind not in QUANTITY_KINDS or storage is None:
+    if spec.step is None or not kind_of(spec.kind).quantity or storage is None:
         return
     lattice_of(spec.step, spec.name)
     numbers = storage.numbers(without_codes(cells, spec))
@@ -182,19 +147,20 @@ def _with_all_codes(spec: ColumnSpec, table: Table) -> ColumnSpec:
 
 
 def _check_declaration(where: str, spec: ColumnSpec) -> None:
-    allowed = _ACTIONS.get(spec.kind, tuple(action for action in ACTIONS if action != "replace"))
+    kind = kind_of(spec.kind)
+    allowed = kind.actions
     if spec.action not in allowed:
-        hint = "" if spec.kind != "text" else " To mask it, give it the kind category."
+        hint = "" if allowed[0] != "drop" else " To mask it, give it the kind category."
         raise InputError(
             f"{where} action {spec.action!r} is not for kind {spec.kind!r}: that can be "
             f"{' or '.join(allowed)}.{hint}"
         )
-    if spec.levels and spec.kind not in DISCRETE_KINDS:
+    if spec.levels and not kind.has_levels:
         raise InputError(
             f"{where} levels: a column of kind {spec.kind!r} has none. Leave them out, or give it "
             "the kind category or ordinal."
         )
-    if spec.step is not None and spec.kind not in QUANTITY_KINDS:
+    if spec.step is not None and not kind.quantity:
         raise InputError(f"{where} step: a column of kind {spec.kind!r} has none. Leave it out.")
     try:
         crossed = None not in (spec.lower, spec.upper) and spec.lower > spec.upper
@@ -205,14 +171,7 @@ def _check_declaration(where: str, spec: ColumnSpec) -> None:
 
 
 def _check_type(where: str, spec: ColumnSpec, dtype: pl.DataType) -> None:
-    fits = True
-    if spec.kind in NUMERIC_KINDS:
-        fits = dtype.is_numeric() or isinstance(dtype, pl.Null)
-    elif spec.kind in _TYPES:
-        fits = isinstance(dtype, _TYPES[spec.kind] | pl.Null)
-    elif spec.kind in DISCRETE_KINDS:
-        fits = not dtype.is_nested() and not isinstance(dtype, pl.Object | pl.Binary)
-    if not fits:
+    if not kind_of(spec.kind).accepts(dtype):
         raise InputError(
             f"{where} kind {spec.kind!r} does not go with the column's type, "
             f"{type(dtype).__name__}. Give it another kind, or convert the column first."
@@ -238,23 +197,21 @@ def _check_bounds(spec: ColumnSpec, cells: pl.Series) -> None:
 
 def _check_levels(spec: ColumnSpec, cells: pl.Series) -> None:
     uncoded = replace(spec, missing_codes=())
-    if spec.kind in DISCRETE_KINDS and spec.levels:
+    kind = kind_of(spec.kind)
+    if kind.has_levels and spec.levels:
         find_levels(cells, uncoded)
-    different = cells.n_unique() - (cells.null_count() > 0) if spec.kind in _MOST else 0
-    if different > _MOST.get(spec.kind, 0):
+    different = 0 if kind.most_values is None else cells.n_unique() - (cells.null_count() > 0)
+    if kind.most_values is not None and different > kind.most_values:
         raise InputError(
-            f"kind {spec.kind!r} has at most {_MOST[spec.kind]} different value(s): the column has "
+            f"kind {spec.kind!r} has at most {kind.most_values} different value(s): the column has "
             f"{different}. Give it another kind, or declare missing codes."
         )
-    if spec.action == "mask" and spec.kind == "ordinal":
-        Ordinal.fit(cells, uncoded)  # refuses text without an order
+    if spec.action == "mask" and kind.compared == "order":
+        fit_column(cells, uncoded)  # refuses text without an order
 
 
 def _check_whole(spec: ColumnSpec, cells: pl.Series) -> None:
-    if spec.action == "mask" and spec.kind == "integer" and not cells.dtype.is_integer():
+    if spec.action == "mask" and kind_of(spec.kind).whole and not cells.dtype.is_integer():
         numbers = cells.cast(pl.Float64).to_numpy()
         fractional = np.isfinite(numbers) & (numbers != np.rint(numbers))
         reject(fractional, spec, "are not whole numbers", "Give it the kind 'continuous'.")
-
-
-_MOST: Mapping[Kind, int] = {"binary": 2, "constant": 1}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import tomlkit
 
 from icsa.errors import InputError, UnknownNameError
 from icsa.files import require_readable
-from icsa.inspection.kinds import action_of, guess_kind
+from icsa.inspection.kinds import guess_kind
 from icsa.inspection.profile import profile_of
 from icsa.schema import ACTIONS, KINDS, ColumnSpec, Schema
 from icsa.schema_files.checks import check_column, check_rules_hold, declared_value
@@ -106,7 +106,7 @@ def _column(
     if "kind" not in said:
         raise InputError(f"{where} has no kind. Give one of {', '.join(KINDS)}.")
     kind = _one_of(where, "kind", said["kind"], KINDS)
-    action = _one_of(where, "action", said.get("action", action_of(kind)), ACTIONS)
+    action = _one_of(where, "action", said.get("action", KINDS[kind].actions[0]), ACTIONS)
     if name in keep:
         if action != "keep" and "action" in said:
             raise InputError(
@@ -135,7 +135,7 @@ def _require_known(where: object, what: str, names: Iterable[str], known: Sequen
             raise InputError(f"{where}: {UnknownNameError(what, name, listed)}")
 
 
-def _one_of(where: str, key: str, value: object, known: Sequence[Any]) -> Any:
+def _one_of(where: str, key: str, value: object, known: Collection[Any]) -> Any:
     if not isinstance(value, str):
         raise InputError(f"{where} {key} is no text. Give one of {', '.join(known)}.")
     if value not in known:

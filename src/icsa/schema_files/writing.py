@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import textwrap
 from datetime import timedelta
 from typing import Any
 
 import tomlkit
 from tomlkit.items import Table as Section
 
+from icsa.columns import KINDS
 from icsa.inspection.overview import ColumnInspection, Inspection
 
 __all__ = ["schema_text"]
 
 _HEAD = (
-    "What each column is, and what is to be done with it. Change what is wrong, then give this",
-    "file with --schema. Kinds: continuous, integer, zero-inflated, binary, category, ordinal,",
-    "date, datetime, duration, time, identifier, text, constant. Actions: mask, replace",
-    "(identifiers), drop, keep (released as it is). A column may also have lower, upper, step,",
-    "levels and missing_codes.",
+    "What each column is, and what is to be done with it. Change what is wrong, then give this "
+    f"file with --schema. Kinds: {', '.join(KINDS)}. Actions: mask, replace (identifiers), drop, "
+    "keep (released as it is). A column may also have lower, upper, step, levels and missing_codes."
 )
 
 
@@ -41,7 +41,7 @@ def schema_text(inspection: Inspection) -> str:
     <BLANKLINE>
     """
     document = tomlkit.document()
-    for line in _HEAD:
+    for line in textwrap.wrap(_HEAD, 92, break_on_hyphens=False):
         document.add(tomlkit.comment(line))
     document.add(tomlkit.nl())
     document.add("version", tomlkit.item(1))
@@ -61,7 +61,7 @@ def schema_text(inspection: Inspection) -> str:
 
 
 def _section(column: ColumnInspection) -> Section:
-    spec = column.spec
+    spec, kind = column.spec, KINDS[column.spec.kind]
     section = tomlkit.table()
     section.add(tomlkit.comment(column.why))
     for note in column.notes:
@@ -74,10 +74,9 @@ def _section(column: ColumnInspection) -> Section:
             section.add(key, _written(value))
     if spec.levels:
         section.add("levels", tomlkit.item(list(spec.levels)))
-    elif spec.kind == "ordinal":
-        section.add(tomlkit.comment("levels: those seen, in ascending order"))
-    elif spec.kind == "category":
-        section.add(tomlkit.comment("levels: those seen"))
+    elif kind.has_levels and kind.most_values is None:
+        order = ", in ascending order" if kind.compared == "order" else ""
+        section.add(tomlkit.comment(f"levels: those seen{order}"))
     if spec.missing_codes:
         codes = [list(code) if isinstance(code, tuple) else code for code in spec.missing_codes]
         section.add("missing_codes", tomlkit.item(codes))

@@ -9,36 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-import numpy as np
 import polars as pl
-
-from icsa.columns.dates import Date, DateTime
-from icsa.columns.times import Duration, TimeOfDay
-from icsa.matrices import Vector
-from icsa.schema import Kind
 
 __all__ = [
     "Reading",
+    "as_dates",
+    "as_datetimes",
+    "as_durations",
     "as_numbers",
     "as_text",
-    "numbers_of",
-    "reading_of",
+    "as_times",
 ]
 
 Reading: TypeAlias = Callable[[pl.Series], pl.Series | None]
 
 _TEXTS = (pl.String, pl.Categorical, pl.Enum)
-
-
-def reading_of(kind: Kind) -> Reading:
-    """Return how cells of a numeric kind are read.
-
-    Examples
-    --------
-    >>> reading_of("date")(pl.Series(["2021-03-01", None])).dtype
-    Date
-    """
-    return _READINGS.get(kind, as_numbers)
 
 
 def as_numbers(cells: pl.Series) -> pl.Series | None:
@@ -79,20 +64,8 @@ def as_text(cells: pl.Series) -> pl.Series | None:
     return text
 
 
-def numbers_of(cells: pl.Series) -> Vector:
-    """Return one number a cell that a reading gave, NaN where missing: days, seconds, values."""
-    if cells.dtype == pl.Date:
-        return Date.storage.numbers(cells)
-    if cells.dtype == pl.Datetime:
-        return DateTime.storage.numbers(cells)
-    if cells.dtype == pl.Duration:
-        return Duration.storage.numbers(cells)
-    if cells.dtype == pl.Time:
-        return TimeOfDay.storage.numbers(cells)
-    return np.array(cells.cast(pl.Float64).to_numpy())
-
-
-def _as_dates(cells: pl.Series) -> pl.Series | None:
+def as_dates(cells: pl.Series) -> pl.Series | None:
+    """Return the cells as dates; None where a cell is none."""
     if cells.dtype in (pl.Date, pl.Null):
         return cells.cast(pl.Date)
     if cells.dtype == pl.Datetime:
@@ -107,7 +80,8 @@ def _as_dates(cells: pl.Series) -> pl.Series | None:
     return found
 
 
-def _as_datetimes(cells: pl.Series) -> pl.Series | None:
+def as_datetimes(cells: pl.Series) -> pl.Series | None:
+    """Return the cells as datetimes without a time zone; None where a cell is none."""
     if cells.dtype in (pl.Date, pl.Null):
         return cells.cast(pl.Datetime("us"))
     if cells.dtype == pl.Datetime:
@@ -122,11 +96,13 @@ def _as_datetimes(cells: pl.Series) -> pl.Series | None:
     return found
 
 
-def _as_durations(cells: pl.Series) -> pl.Series | None:
+def as_durations(cells: pl.Series) -> pl.Series | None:
+    """Return the cells as lengths of time; None where they are of another type."""
     return cells.cast(pl.Duration("us")) if cells.dtype in (pl.Duration, pl.Null) else None
 
 
-def _as_times(cells: pl.Series) -> pl.Series | None:
+def as_times(cells: pl.Series) -> pl.Series | None:
+    """Return the cells as times of day; None where a cell is none."""
     if cells.dtype in (pl.Time, pl.Null):
         return cells.cast(pl.Time)
     if cells.dtype not in _TEXTS:
@@ -145,11 +121,3 @@ def _parsed(text: pl.Series, dtype: pl.DataType | type[pl.Date]) -> pl.Series | 
 def _unless_lost(before: pl.Series, after: pl.Series) -> pl.Series | None:
     """Return what was read, or None if a cell that was there is gone."""
     return after if after.null_count() == before.null_count() else None
-
-
-_READINGS: dict[Kind, Reading] = {
-    "date": _as_dates,
-    "datetime": _as_datetimes,
-    "duration": _as_durations,
-    "time": _as_times,
-}

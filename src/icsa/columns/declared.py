@@ -1,9 +1,10 @@
-"""From cells to plain values: which are missing, and which may not be there."""
+"""What is declared of a column, and cells held against it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +12,56 @@ import polars as pl
 
 from icsa.errors import InputError
 from icsa.matrices import Vector
-from icsa.schema import ColumnSpec
 
-__all__ = ["Flags", "checked_numbers", "is_present", "reject", "without_codes"]
+__all__ = [
+    "ACTIONS",
+    "Action",
+    "ColumnSpec",
+    "Flags",
+    "Kind",
+    "checked_numbers",
+    "is_present",
+    "reject",
+    "without_codes",
+]
 
 Flags = npt.NDArray[np.bool_]
+# The name of a kind, one of `icsa.columns.KINDS`.
+Kind: TypeAlias = str
+Action: TypeAlias = Literal["mask", "replace", "drop", "keep"]
+ACTIONS: tuple[Action, ...] = get_args(Action)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnSpec:
+    """What one column is, and what is to be done with it.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        One of `KINDS`.
+    action : "mask", "replace", "drop" or "keep"
+        Mask it (the default); replace identifiers by fresh ones; leave it out; release it as it is.
+    lower, upper : number, date, datetime, time or timedelta, optional
+        Bounds that every cell keeps, in the column's own type. None: the natural ones.
+    step : float, optional
+        Cells are multiples of it (in days for dates, seconds for datetimes, times and durations).
+        None: found from the cells.
+    levels : tuple
+        Allowed values of a category, or of an ordinal column in their order. Empty: those seen.
+    missing_codes : tuple
+        Values that stand for missing (999, -1), besides those that the file declares.
+    """
+
+    name: str
+    kind: Kind
+    action: Action = "mask"
+    lower: Any = None
+    upper: Any = None
+    step: float | None = None
+    levels: tuple[Any, ...] = ()
+    missing_codes: tuple[Any, ...] = ()
 
 
 def checked_numbers(values: Vector, spec: ColumnSpec, number_of: Callable[[Any], float]) -> Vector:
