@@ -176,7 +176,7 @@ def test_the_input_is_never_overwritten(
         (["--scatters", "mcd50", "--method", "icsa"], "Scatters are a pair"),
         (["--scatters", "mcd50,mdc75", "--method", "icsa"], "Did you mean 'mcd75'?"),
         (["--scatters", "mcd50,mcd50"], "--scatters names 'mcd50' twice. Give two"),
-        (["--sheet", "2"], "--sheet is for workbooks (.xlsx), and {folder}/clinic.csv is none"),
+        (["--sheet", "2"], "--sheet is for .xlsx files, and {folder}/clinic.csv is none"),
         (["--redraws", "5"], "--redraws is for a report. Give --report or --public-report too"),
         (["--decimal", ","], "2 columns are numbers with '.', and none with ','"),
         (["--keep", "wart"], "No column 'wart'. Did you mean 'ward'?"),
@@ -313,7 +313,7 @@ def test_a_failure_in_the_middle_leaves_nothing(
         path.write_text("half")
         raise InputError("The disk is full.")
 
-    monkeypatch.setattr("icsa.tables.writing.write_text", fail)
+    monkeypatch.setattr("icsa.tables.text_files.write_text", fail)
     key = clinic.with_name("key")
     assert run(clinic, "--save-key", str(key)) == 2
     assert "The disk is full." in refused(capsys)
@@ -434,9 +434,9 @@ def test_help_has_an_example_and_loads_nothing_heavy() -> None:
 KILLED_WHILE_WRITING = """
 import os, sys, time
 from pathlib import Path
-import icsa.tables.writing as writing
+import icsa.tables.text_files as text_files
 from icsa.cli import run
-write_text = writing.write_text
+write_text = text_files.write_text
 
 def slowly(table, path, layout):
     write_text(table, path, layout)
@@ -446,7 +446,7 @@ def slowly(table, path, layout):
         print("writing", flush=True)
         time.sleep(600)
 
-writing.write_text = slowly
+text_files.write_text = slowly
 code = run(["anonymize", sys.argv[1], "--method", "sa", "--quiet", "--force"])
 print("written", flush=True)
 time.sleep(600)

@@ -49,10 +49,10 @@ def test_the_list_of_outliers_is_an_input(table, monkeypatch):
 @pytest.mark.parametrize(
     ("option", "value", "what"),
     [
-        ("--separator", ",", "text files"),
-        ("--decimal", ".", "text files"),
-        ("--encoding", "utf-8", "text files and files of SPSS, Stata and SAS"),
-        ("--sheet", "1", "workbooks"),
+        ("--separator", ",", ".csv, .tsv, .txt files"),
+        ("--decimal", ".", ".csv, .tsv, .txt files"),
+        ("--encoding", "utf-8", ".csv, .tsv, .txt, .sav, .zsav, .dta, .sas7bdat, .xpt files"),
+        ("--sheet", "1", ".xlsx files"),
     ],
 )
 def test_options_that_do_nothing_are_refused(table, command, option, value, what, capsys):
@@ -68,7 +68,7 @@ def test_an_option_must_be_for_one_of_the_files(table, capsys):
     assert run(["assess", str(path), str(table), "--separator", ",", "--quiet"]) == 0
     assert run(["assess", str(path), str(path), "--separator", ",", "--quiet"]) == 2
     assert run(["assess", str(path), str(table), "--sheet", "x", "--quiet"]) == 2
-    assert "--sheet is for workbooks" in capsys.readouterr().err
+    assert "--sheet is for .xlsx files" in capsys.readouterr().err
 
 
 def test_the_sheet_that_was_read_is_named(tmp_path, capsys):

@@ -35,10 +35,6 @@ __all__ = [
     "schema_of",
 ]
 
-# Formats that have a separator and a decimal mark, and that can be in several encodings.
-_TEXT = ("csv",)
-_ENCODED = ("csv", "sav", "zsav", "dta", "sas7bdat", "xpt")
-
 SchemaFile = Annotated[
     Path | None,
     typer.Option("--schema", metavar="S.toml", help="What each column is; see icsa inspect."),
@@ -140,25 +136,23 @@ def require_of_use(
     >>> options = {"separator": None, "decimal": None, "encoding": None, "sheet": "2"}
     >>> require_of_use([Path("a.csv")], **options)
     Traceback (most recent call last):
-    icsa.errors.InputError: --sheet is for workbooks (.xlsx), and a.csv is none. Leave it out.
+    icsa.errors.InputError: --sheet is for .xlsx files, and a.csv is none. Leave it out.
     """
-    given = {
-        "--separator": (separator, _TEXT, "text files (.csv, .tsv, .txt)"),
-        "--decimal": (decimal, _TEXT, "text files (.csv, .tsv, .txt)"),
-        "--encoding": (encoding, _ENCODED, "text files and files of SPSS, Stata and SAS"),
-        "--sheet": (sheet, ("xlsx",), "workbooks (.xlsx)"),
-    }
-    if all(value is None for value, _, _ in given.values()):
+    options = {"separator": separator, "decimal": decimal, "encoding": encoding, "sheet": sheet}
+    given = [option for option, value in options.items() if value is not None]
+    if not given:
         return
-    from icsa.tables.suffixes import file_kind
+    from icsa.tables import FORMATS, file_kind
 
     files = [path for path in paths if path is not None]
     formats = {file_kind(path).file_format for path in files}
-    for option, (value, suited, what) in given.items():
-        if value is not None and formats.isdisjoint(suited):
+    for option in given:
+        suited = [known for known in FORMATS.values() if option in known.options]
+        if formats.isdisjoint(known.name for known in suited):
+            what = ", ".join(suffix for known in suited for suffix in known.suffixes)
             listed = " and ".join(map(str, dict.fromkeys(files)))
             none = "is none" if len(set(files)) == 1 else "are none"
-            raise InputError(f"{option} is for {what}, and {listed} {none}. Leave it out.")
+            raise InputError(f"--{option} is for {what} files, and {listed} {none}. Leave it out.")
 
 
 @contextmanager
@@ -188,7 +182,7 @@ def naming_the_file(path: Path) -> Iterator[None]:
 @contextmanager
 def naming_the_sheet(layout: Layout) -> Iterator[None]:
     """Have errors say which sheet was read, where nobody chose one of several."""
-    from icsa.tables.names import listed_names
+    from icsa.tables.base import listed_names
 
     try:
         yield

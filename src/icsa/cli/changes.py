@@ -9,13 +9,10 @@ if TYPE_CHECKING:
 
     from icsa.release import Release
     from icsa.tables import Table
+    from icsa.tables.base import Format
     from icsa.tables.table import Variable
 
 __all__ = ["what_changed"]
-
-# Formats with a place for labels of columns, and those for labels of values too.
-_LABELLED = ("sav", "zsav", "dta", "xpt")
-_VALUE_LABELLED = ("sav", "zsav", "dta")
 
 
 def what_changed(release: Release, original: Table, file_format: str) -> Grid:
@@ -33,6 +30,7 @@ def what_changed(release: Release, original: Table, file_format: str) -> Grid:
     from rich.text import Text
 
     from icsa.cli.console import plain
+    from icsa.tables import FORMATS
 
     labelled = any(change.labels for change in release.columns)
     grid = Grid(box=None, pad_edge=False, header_style="bold")
@@ -43,13 +41,13 @@ def what_changed(release: Release, original: Table, file_format: str) -> Grid:
     for change in release.columns:
         missing = str(change.missing_before)
         before, after = original.variable(change.name), release.table.variable(change.name)
-        kept = _labels(after, file_format) if change.type_after else ""
+        kept = _labels(after, FORMATS[file_format]) if change.type_after else ""
         grid.add_row(
             Text(plain(change.name)),
             change.kind,
             _arrow(change.type_before, change.type_after),
             "" if change.decimals is None else str(change.decimals),
-            *([_arrow(_labels(before, "sav"), kept)] if labelled else []),
+            *([_arrow(_labels(before, None), kept)] if labelled else []),
             _arrow(missing, str(change.missing_after)) if change.type_after else missing,
             Text(plain(change.how)),
             style="bold red" if change.action == "kept" else None,
@@ -57,12 +55,12 @@ def what_changed(release: Release, original: Table, file_format: str) -> Grid:
     return grid
 
 
-def _labels(variable: Variable, file_format: str) -> str:
-    """Return which labels of a column a format holds."""
-    label = bool(variable.label) and file_format in _LABELLED
-    values = file_format in _VALUE_LABELLED and any(
-        # Stata labels whole numbers only.
-        file_format != "dta" or (isinstance(value, int | float) and float(value).is_integer())
+def _labels(variable: Variable, known: Format | None) -> str:
+    """Return which labels of a column a format holds; without one, which there are."""
+    label = bool(variable.label) and (known is None or known.column_labels)
+    held = "any" if known is None else known.value_labels
+    values = bool(held) and any(
+        held == "any" or (isinstance(value, int | float) and float(value).is_integer())
         for value in variable.value_labels
     )
     return {

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from icsa.tables.frames import from_frame, to_frame
-from icsa.tables.missing_letters import unwritten_reasons
-from icsa.tables.reading import describe_layout, read_table
-from icsa.tables.suffixes import default_output
+from icsa.tables.registry import (
+    FORMATS,
+    default_output,
+    describe_layout,
+    file_kind,
+    output_kind,
+    read_table,
+    unwritten_reasons,
+    write_table,
+)
 from icsa.tables.table import Layout, Measurement, Table, Variable
-from icsa.tables.writing import output_kind, write_table
 
 __all__ = [
+    "FORMATS",
     "Layout",
     "Measurement",
     "Table",
     "Variable",
     "default_output",
     "describe_layout",
+    "file_kind",
     "from_frame",
     "output_kind",
     "read_table",

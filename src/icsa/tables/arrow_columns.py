@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from icsa.errors import InputError
-from icsa.tables.libraries import require
+from icsa.tables.base import require
 
 __all__ = ["from_arrow", "ordered_levels", "to_arrow", "with_order"]
 

@@ -10,17 +10,17 @@ from typing import Any
 import polars as pl
 
 from icsa.errors import InputError
-from icsa.tables.names import check_usable
+from icsa.tables.base import FileKind, Format, ReadingOptions, check_usable
 from icsa.tables.table import Layout, Table
 
-__all__ = ["flat", "read_feather", "read_parquet", "write_feather", "write_parquet"]
+__all__ = ["FEATHER", "PARQUET", "flat"]
 
 _BROKEN = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 _MOST_DIGITS = 38
 _NESTED = (pl.List, pl.Array, pl.Struct, pl.Object, pl.Binary)
 
 
-def read_parquet(path: Path) -> Table:
+def _read_parquet(path: Path, _: FileKind, __: ReadingOptions) -> Table:
     """Return the table in a Parquet file; metadata that programs leave in it are not read."""
     try:
         _require_usual_types(path, pl.read_parquet_schema(path))
@@ -31,7 +31,7 @@ def read_parquet(path: Path) -> Table:
     return Table(frame, layout=Layout("parquet"))
 
 
-def read_feather(path: Path) -> Table:
+def _read_feather(path: Path, _: FileKind, __: ReadingOptions) -> Table:
     """Return the table in an Arrow file: Feather version 2, or a stream of Arrow messages."""
     try:
         _require_usual_types(path, pl.read_ipc_schema(path))
@@ -46,12 +46,12 @@ def read_feather(path: Path) -> Table:
     return Table(frame, layout=Layout("feather"))
 
 
-def write_parquet(table: Table, path: Path) -> None:
+def _write_parquet(table: Table, path: Path, _: FileKind) -> None:
     """Write the cells of a table as Parquet."""
     table.frame.write_parquet(path)
 
 
-def write_feather(table: Table, path: Path) -> None:
+def _write_feather(table: Table, path: Path, _: FileKind) -> None:
     """Write the cells of a table as an Arrow file that older readers understand too."""
     table.frame.write_ipc(path, compression="lz4", compat_level=pl.CompatLevel.oldest())
 
@@ -149,3 +149,19 @@ def flat(source: str, frame: pl.DataFrame) -> pl.DataFrame:
             "Leave it out or split it into columns."
         )
     return frame
+
+
+PARQUET = Format(
+    name="parquet",
+    title="Parquet",
+    suffixes=(".parquet", ".pq"),
+    read=_read_parquet,
+    write=_write_parquet,
+)
+FEATHER = Format(
+    name="feather",
+    title="Arrow",
+    suffixes=(".feather", ".arrow", ".ipc"),
+    read=_read_feather,
+    write=_write_feather,
+)

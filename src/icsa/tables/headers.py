@@ -1,4 +1,7 @@
-"""Whether the first line of a table holds names: a person read as names would be published."""
+"""Where the rows of a table begin and end: after names, and before rows without a cell.
+
+A person read as names would be published; empty rows, as spreadsheets leave them, are no people.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,11 @@ import polars as pl
 from icsa.errors import InputError
 from icsa.tables.text_cells import MISSING, Conventions, find_conventions, type_cells
 
-__all__ = ["ROWS_LOOKED_AT", "require_names"]
+__all__ = ["ROWS_LOOKED_AT", "blank_rows_at_end", "require_names"]
 
 ROWS_LOOKED_AT = 300
 _FEWEST_ROWS = 10
+_ROWS_AT_THE_END = 64
 _YEARS = (1800, 2200)
 _DIGIT, _DIGITS = re.compile(r"\d"), re.compile(r"\d+")
 
@@ -218,3 +222,37 @@ def _is_year(number: float) -> bool:
 
 def _holds_years(cells: pl.Series) -> bool:
     return cells.dtype.is_integer() and all(map(_is_year, (cells.min(), cells.max())))  # type: ignore[arg-type]
+
+
+def blank_rows_at_end(frame: pl.DataFrame) -> int:
+    """Return how many rows at the end have missing cells only; 0 in tables of one column.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Of strings and floating-point numbers.
+
+    Examples
+    --------
+    >>> blank_rows_at_end(pl.DataFrame({"a": ["1", "", ""], "b": [None, "NA", None]}))
+    2
+    """
+    if frame.width < 2:
+        return 0
+    looked_at = _ROWS_AT_THE_END
+    while True:
+        last = frame.tail(looked_at)
+        filled = last.select(pl.any_horizontal(map(_is_filled, last.iter_columns())))
+        places = filled.to_series().arg_true()
+        if len(places):
+            return last.height - 1 - int(places[-1])
+        if last.height == frame.height:
+            return frame.height
+        looked_at *= 8
+
+
+def _is_filled(cells: pl.Series) -> pl.Expr:
+    column = pl.col(cells.name)
+    if cells.dtype == pl.String:
+        return (~column.str.strip_chars().is_in(MISSING)).fill_null(value=False)
+    return column.fill_nan(None).is_not_null() if cells.dtype.is_float() else column.is_not_null()

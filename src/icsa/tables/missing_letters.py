@@ -6,21 +6,20 @@ A letter says why a number is missing. Cells hold null there, and the letters ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import polars as pl
 
-from icsa.tables.suffixes import file_kind
-from icsa.tables.table import Table
+from icsa.tables.table import Table, Variable
 
-__all__ = ["split_letters", "unwritten_reasons", "with_letters", "writable_letters"]
-
-_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
-# SAS has one more than Stata; no other format has any.
-_WRITABLE: Mapping[str, str] = {"dta": _ALPHABET, "xpt": f"{_ALPHABET}_"}
-# Formats that say which values stand for missing.
-_DECLARE_CODES = ("sav", "zsav")
+__all__ = [
+    "split_letters",
+    "stata_letters",
+    "with_letter_labels",
+    "with_letters",
+    "writable_letters",
+]
 
 
 def split_letters(cells: pl.Series) -> tuple[pl.Series, pl.Series]:
@@ -54,17 +53,17 @@ def with_letters(numbers: pl.Series, letters: pl.Series) -> pl.Series:
     return pl.Series(numbers.name, mixed, dtype=pl.Object)
 
 
-def writable_letters(table: Table, file_format: str) -> dict[str, pl.Series]:
-    """Return the letters of each column that a format can hold, where the cell is missing.
+def writable_letters(table: Table, alphabet: str) -> dict[str, pl.Series]:
+    """Return the letters of each column that are in an alphabet, where the cell is missing.
 
     Examples
     --------
     >>> frame = pl.DataFrame({"age": [41, None, None]})
     >>> table = Table(frame, missing_letters={"age": pl.Series([None, "a", "_"])})
-    >>> writable_letters(table, "dta")["age"].to_list(), writable_letters(table, "csv")
+    >>> writable_letters(table, "abc")["age"].to_list(), writable_letters(table, "")
     ([None, 'a', None], {})
     """
-    known = list(_WRITABLE.get(file_format, ""))
+    known = list(alphabet)
     found = {}
     for name, letters in table.missing_letters.items():
         if name in table.frame.columns:
@@ -74,46 +73,27 @@ def writable_letters(table: Table, file_format: str) -> dict[str, pl.Series]:
     return found
 
 
-def unwritten_reasons(table: Table, path: str | Path) -> tuple[str, ...]:
-    """Return sentences on the letters and codes for missing that a file cannot hold.
-
-    Examples
-    --------
-    >>> frame = pl.DataFrame({"age": [41, None]})
-    >>> table = Table(frame, missing_letters={"age": pl.Series([None, "a"])})
-    >>> unwritten_reasons(table, "release.csv")
-    ('age: 1 lettered missing value(s) (.a) are written as plain missing ones, because ...',)
-    >>> unwritten_reasons(table, "release.dta")
-    ()
-    """
-    file_format = file_kind(Path(path)).file_format
-    return (*_unwritten_letters(table, file_format), *_undeclared_codes(table, file_format))
+def with_letter_labels(
+    labels: Mapping[str, dict[Any, str]] | None,
+    variables: Mapping[str, Variable],
+    names: Iterable[str],
+) -> dict[str, dict[Any, str]] | None:
+    """Return the labels of values with those of the letters of some columns."""
+    found = dict(labels or {})
+    for name in names:
+        if variables[name].letter_labels:
+            found[name] = {**found.get(name, {}), **variables[name].letter_labels}
+    return found or None
 
 
-def _undeclared_codes(table: Table, file_format: str) -> Iterator[str]:
-    names = [name for name in table.frame.columns if table.variable(name).missing_codes]
-    if names and file_format not in _DECLARE_CODES:
-        yield (
-            f"{', '.join(names)}: codes for missing are written as plain values, because "
-            f"{file_format} files do not declare them. Write .sav to keep them apart."
-        )
-
-
-def _unwritten_letters(table: Table, file_format: str) -> tuple[str, ...]:
-    written = writable_letters(table, file_format)
-    lost: dict[str, int] = {}
-    letters_lost: set[str] = set()
-    for name, letters in table.missing_letters.items():
-        kept = written.get(name)
-        gone = letters if kept is None else letters.filter(kept.is_null())
-        if gone.drop_nulls().len():
-            lost[name] = gone.drop_nulls().len()
-            letters_lost |= set(gone.drop_nulls())
-    if not lost:
-        return ()
-    shown = ", ".join(f".{letter}" for letter in sorted(letters_lost))
-    return (
-        f"{', '.join(lost)}: {sum(lost.values())} lettered missing value(s) ({shown}) are written "
-        f"as plain missing ones, because {file_format} files do not have them. Write .dta or .xpt "
-        "to keep them.",
-    )
+def stata_letters(
+    frame: pl.DataFrame, variables: Mapping[str, Variable], letters: Mapping[str, pl.Series]
+) -> dict[str, list[str]]:
+    """Return the letters that each column of numbers has or labels."""
+    known: dict[str, list[str]] = {}
+    for name, variable in variables.items():
+        found = letters[name].drop_nulls() if name in letters else ()
+        labelled = variable.letter_labels if frame[name].null_count() < frame.height else ()
+        if frame.schema[name] != pl.String and (*found, *labelled):
+            known[name] = sorted({*found, *variable.letter_labels})
+    return known

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from icsa.errors import InputError
-from icsa.tables.libraries import require
+from icsa.tables.base import require
 
 __all__ = ["from_pandas", "to_pandas"]
 

@@ -11,16 +11,24 @@ from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any, cast
 
 import polars as pl
 
 from icsa.errors import InputError
-from icsa.tables.libraries import require
-from icsa.tables.missing_letters import split_letters, with_letters, writable_letters
-from icsa.tables.names import check_usable
+from icsa.tables.base import FileKind, Format, ReadingOptions, check_usable, require
+from icsa.tables.missing_letters import (
+    split_letters,
+    stata_letters,
+    with_letter_labels,
+    with_letters,
+    writable_letters,
+)
 from icsa.tables.statistical_formats import (
     FAMILIES,
     Family,
@@ -37,7 +45,7 @@ from icsa.tables.transport_files import (
     write_transport_letters,
 )
 
-__all__ = ["read_statistical", "write_statistical"]
+__all__ = ["DTA", "SAS7BDAT", "SAV", "XPT", "ZSAV"]
 
 _READERS = {
     "sav": "read_sav",
@@ -48,19 +56,22 @@ _READERS = {
 }
 _LARGEST_WHOLE = 2**53
 _STATA_LARGEST = 2_147_483_620
+# SAS has one more than Stata; no other format has any.
+_LETTERS = {"dta": ascii_lowercase, "xpt": f"{ascii_lowercase}_"}
 
 
-def read_statistical(path: Path, file_format: str, encoding: str | None = None) -> Table:
+def _read(path: Path, kind: FileKind, options: ReadingOptions) -> Table:
     """Return the table in a file of SPSS, Stata or SAS with what it says about its columns."""
+    file_format = kind.file_format
     pyreadstat = require("pyreadstat", f"{FAMILIES[file_format].name} files")
-    options: dict[str, Any] = {} if file_format == "xpt" else {"user_missing": True}
+    reasons: dict[str, Any] = {} if file_format == "xpt" else {"user_missing": True}
     try:
         frame, meta = getattr(pyreadstat, _READERS[file_format])(
             str(path),
             output_format="polars",
             disable_datetime_conversion=True,
-            encoding=encoding,
-            **options,
+            encoding=options.encoding,
+            **reasons,
         )
     except Exception:
         # The library's own message may hold cells.
@@ -83,8 +94,9 @@ def read_statistical(path: Path, file_format: str, encoding: str | None = None) 
     return Table(pl.DataFrame(columns), variables, Layout(file_format), letters)
 
 
-def write_statistical(table: Table, path: Path, file_format: str) -> None:
+def _write(table: Table, path: Path, kind: FileKind) -> None:
     """Write a table as SPSS, Stata or SAS transport file; no note, no label of the file."""
+    file_format = kind.file_format
     family = FAMILIES[file_format]
     pyreadstat = require("pyreadstat", f"{family.name} files")
     check_names(table.frame.columns, family)
@@ -97,19 +109,20 @@ def write_statistical(table: Table, path: Path, file_format: str) -> None:
             formats[cells.name] = shown
     frame = pl.DataFrame(columns)
     variables = {name: table.variable(name) for name in frame.columns}
-    letters = writable_letters(table, file_format)
+    letters = writable_letters(table, _LETTERS.get(file_format, ""))
     options: dict[str, Any] = {
         "column_labels": {n: v.label for n, v in variables.items() if v.label} or None,
         "variable_format": formats or None,
     }
     if file_format != "xpt":
         options["variable_value_labels"] = _value_labels(frame, variables, family)
-    if file_format == "dta" and (known := _stata_letters(frame, variables, letters)):
+    if file_format == "dta" and (known := stata_letters(frame, variables, letters)):
         options["missing_user_values"] = known
-        options["variable_value_labels"] = _with_letter_labels(
+        options["variable_value_labels"] = with_letter_labels(
             options["variable_value_labels"], variables, known
         )
-        frame = _with_letters(frame, known, letters)
+        none = pl.Series([None], dtype=pl.String).new_from_index(0, frame.height)
+        frame = frame.with_columns(with_letters(frame[n], letters.get(n, none)) for n in known)
     if file_format in ("sav", "zsav"):
         options["missing_ranges"] = _missing_ranges(frame, variables)
         options["variable_measure"] = {
@@ -308,40 +321,6 @@ def _value_labels(
     return found or None
 
 
-def _with_letter_labels(
-    labels: Mapping[str, dict[Any, str]] | None,
-    variables: Mapping[str, Variable],
-    names: Iterable[str],
-) -> dict[str, dict[Any, str]] | None:
-    """Return the labels of values with those of the letters of some columns."""
-    found = dict(labels or {})
-    for name in names:
-        if variables[name].letter_labels:
-            found[name] = {**found.get(name, {}), **variables[name].letter_labels}
-    return found or None
-
-
-def _stata_letters(
-    frame: pl.DataFrame, variables: Mapping[str, Variable], letters: Mapping[str, pl.Series]
-) -> dict[str, list[str]]:
-    """Return the letters that each column of numbers has or labels."""
-    known: dict[str, list[str]] = {}
-    for name, variable in variables.items():
-        found = letters[name].drop_nulls() if name in letters else ()
-        labelled = variable.letter_labels if frame[name].null_count() < frame.height else ()
-        if frame.schema[name] != pl.String and (*found, *labelled):
-            known[name] = sorted({*found, *variable.letter_labels})
-    return known
-
-
-def _with_letters(
-    frame: pl.DataFrame, names: Iterable[str], letters: Mapping[str, pl.Series]
-) -> pl.DataFrame:
-    """Return the cells with letters among the numbers of some columns."""
-    none = pl.Series([None], dtype=pl.String).new_from_index(0, frame.height)
-    return frame.with_columns(with_letters(frame[n], letters.get(n, none)) for n in names)
-
-
 def _missing_ranges(
     frame: pl.DataFrame, variables: Mapping[str, Variable]
 ) -> dict[str, list[Any]] | None:
@@ -352,3 +331,36 @@ def _missing_ranges(
             if isinstance(low, str) == (frame.schema[name] == pl.String):
                 found.setdefault(name, []).append({"lo": low, "hi": high})
     return found or None
+
+
+_statistical = partial(Format, read=_read, options=("encoding",))
+SAV = _statistical(
+    name="sav",
+    title="SPSS",
+    suffixes=(".sav",),
+    write=_write,
+    column_labels=True,
+    value_labels="any",
+    declares_codes=True,
+)
+ZSAV = replace(SAV, name="zsav", title="SPSS, compressed", suffixes=(".zsav",))
+DTA = _statistical(
+    name="dta",
+    title="Stata",
+    suffixes=(".dta",),
+    write=_write,
+    column_labels=True,
+    value_labels="whole",
+    missing_letters=_LETTERS["dta"],
+)
+SAS7BDAT = _statistical(
+    name="sas7bdat", title="SAS", suffixes=(".sas7bdat",), write=None, written_as=".xpt"
+)
+XPT = _statistical(
+    name="xpt",
+    title="SAS transport",
+    suffixes=(".xpt",),
+    write=_write,
+    column_labels=True,
+    missing_letters=_LETTERS["xpt"],
+)

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from icsa.tables.table import Variable
-from icsa.tables.text_dates import parse_moments, slashes_are_day_first
-from icsa.tables.text_durations import parse_durations
+from icsa.tables.text_dates import parse_durations, parse_moments, slashes_are_day_first
 from icsa.tables.text_numbers import Marks, find_marks, parse_numbers
 
 __all__ = ["GROUPED", "MISSING", "Conventions", "TypedCells", "find_conventions", "type_cells"]

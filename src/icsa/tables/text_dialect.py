@@ -1,4 +1,8 @@
-"""The dialect of a text table: its separator, its quotation mark, its header, its rows."""
+"""The dialect of a text table: its separator, its quotation mark, its header, its rows.
+
+polars' fast parser fills short rows with nulls, makes rows of blank lines, and can join lines after
+a quotation mark inside a cell. Counting marks in the bytes shows when that may have happened.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +14,28 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from icsa.errors import InputError
-from icsa.tables.names import check_usable
+from icsa.tables.base import check_usable
 from icsa.tables.text_encoding import Text
 
-__all__ = ["SEPARATORS", "Dialect", "column_names", "find_dialect", "records"]
+__all__ = [
+    "SEPARATORS",
+    "Dialect",
+    "column_names",
+    "find_dialect",
+    "quotes_are_paired",
+    "records",
+    "separators_outside_quotes",
+]
 
 SEPARATORS = (",", ";", "\t", "|")
 
 _HEAD = 1 << 18
 _ROWS_LOOKED_AT = 1000
+_CHUNK = 1 << 22
 # So many lines, and this share of them, must be equally wide to be taken for rows.
 _FEWEST_LINES, _MOST_LINES = 5, 0.8
 _NUMBER_WITH_COMMAS = re.compile(r"[-+]?(?:[\d.]*,\d+|\d{1,3}(?:,\d{3})+(?:\.\d+)?)")
@@ -228,3 +244,60 @@ def _is_within_cells(separator: str, width: int, lines: Sequence[str]) -> bool:
 
 def _shown(separator: str) -> str:
     return "tabs" if separator == "\t" else repr(separator)
+
+
+def quotes_are_paired(data: bytes, dialect: Dialect) -> bool:
+    r"""Return whether every quoted cell begins and ends at a separator or a line end.
+
+    Examples
+    --------
+    >>> quotes_are_paired(b'a,b\n1,"x, ""y, z"\n', Dialect(","))
+    True
+    >>> quotes_are_paired(b'a,b\n1,5" tall\n', Dialect(","))
+    False
+    """
+    if dialect.quote.encode() not in data:
+        return True
+    text = np.frombuffer(data, dtype=np.uint8)
+    quotes = np.concatenate(
+        [np.flatnonzero(part == ord(dialect.quote)) + start for start, part in _parts(text)]
+    )
+    if len(quotes) % 2:
+        return False
+    opening, closing = quotes[0::2], quotes[1::2]
+    doubled = opening[1:] == closing[:-1] + 1
+    ends = np.frombuffer(f"{dialect.separator}\r\n".encode(), dtype=np.uint8)
+    before = np.isin(text[np.maximum(opening - 1, 0)], ends) | (opening == 0)
+    after = np.isin(text[np.minimum(closing + 1, len(text) - 1)], ends)
+    after |= closing == len(text) - 1
+    before[1:] |= doubled
+    after[:-1] |= doubled
+    return bool(before.all() and after.all())
+
+
+def separators_outside_quotes(data: bytes, dialect: Dialect) -> int:
+    r"""Return how many separators stand outside quoted cells.
+
+    Examples
+    --------
+    >>> separators_outside_quotes(b'a,b\n1,"x,y"\n', Dialect(","))
+    2
+    """
+    quoted = dialect.quote.encode() in data
+    text = np.frombuffer(data, dtype=np.uint8)
+    count, inside = 0, False
+    for _, part in _parts(text):
+        separators = part == ord(dialect.separator)
+        if quoted:
+            within = np.logical_xor.accumulate(part == ord(dialect.quote)) ^ inside
+            separators &= ~within
+            inside = bool(within[-1])
+        count += int(np.count_nonzero(separators))
+    return count
+
+
+def _parts(
+    text: npt.NDArray[np.uint8],
+) -> Iterator[tuple[int, npt.NDArray[np.uint8]]]:
+    for start in range(0, len(text), _CHUNK):
+        yield start, text[start : start + _CHUNK]

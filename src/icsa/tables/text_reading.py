@@ -18,8 +18,7 @@ from pathlib import Path
 import polars as pl
 
 from icsa.errors import InputError
-from icsa.tables.blank_rows import blank_rows_at_end
-from icsa.tables.headers import ROWS_LOOKED_AT, require_names
+from icsa.tables.headers import ROWS_LOOKED_AT, blank_rows_at_end, require_names
 from icsa.tables.table import Layout, Table, Variable
 from icsa.tables.text_cells import (
     MISSING,
@@ -28,9 +27,15 @@ from icsa.tables.text_cells import (
     find_conventions,
     type_cells,
 )
-from icsa.tables.text_dialect import Dialect, column_names, find_dialect, records
+from icsa.tables.text_dialect import (
+    Dialect,
+    column_names,
+    find_dialect,
+    quotes_are_paired,
+    records,
+    separators_outside_quotes,
+)
 from icsa.tables.text_encoding import Text, load_text
-from icsa.tables.text_structure import quotes_are_paired, separators_outside_quotes
 
 __all__ = ["read_text"]
 

@@ -16,7 +16,7 @@ import polars as pl
 from icsa.errors import InputError
 from icsa.tables.table import Layout, Table, Variable
 from icsa.tables.text_cells import GROUPED, MISSING
-from icsa.tables.text_durations import written_durations
+from icsa.tables.text_dates import written_durations
 from icsa.tables.text_encoding import encoding_name
 
 __all__ = ["write_text"]

@@ -11,15 +11,13 @@ from typing import Any
 import polars as pl
 
 from icsa.errors import InputError
-from icsa.tables.blank_rows import blank_rows_at_end
-from icsa.tables.headers import ROWS_LOOKED_AT, require_names
-from icsa.tables.libraries import require
-from icsa.tables.names import listed_names
+from icsa.tables.base import FileKind, Format, ReadingOptions, listed_names, require
+from icsa.tables.headers import ROWS_LOOKED_AT, blank_rows_at_end, require_names
 from icsa.tables.table import Layout, Table, Variable
 from icsa.tables.text_cells import Conventions, type_cells
 from icsa.tables.text_dialect import column_names
 
-__all__ = ["read_workbook", "write_workbook"]
+__all__ = ["XLSX"]
 
 _MOST_ROWS, _MOST_COLUMNS, _LONGEST_TEXT = 1_048_576, 16_384, 32_767
 _LARGEST_WHOLE = 2**53
@@ -34,13 +32,13 @@ _PATTERNS = {
 }
 
 
-def read_workbook(path: Path, sheet: str | int | None = None) -> Table:
+def _read_workbook(path: Path, _: FileKind, options: ReadingOptions) -> Table:
     """Return the table on a sheet, by name or number from 1; the first row holds the names.
 
     Whole numbers become integers, dates without a time become dates. Cells of text are read as
     those of a text file are: columns of numbers written as text are numbers.
     """
-    fastexcel = require("fastexcel", "Excel workbooks")
+    fastexcel, sheet = require("fastexcel", "Excel workbooks"), options.sheet
     try:
         book = fastexcel.read_excel(path)
         name = _sheet_name(path, book.sheet_names, sheet)
@@ -74,7 +72,7 @@ def read_workbook(path: Path, sheet: str | int | None = None) -> Table:
     return Table(pl.DataFrame(columns), variables, layout)
 
 
-def write_workbook(table: Table, path: Path) -> None:
+def _write_workbook(table: Table, path: Path, _: FileKind) -> None:
     """Write a table on one sheet, without the name of a person or a date of writing."""
     xlsxwriter = require("xlsxwriter", "Excel workbooks")
     frame = table.frame
@@ -195,3 +193,13 @@ def _write_column(book: Any, sheet: Any, position: int, cells: pl.Series) -> Non
     for row, cell in enumerate(cells.to_list(), start=1):
         if cell is not None:
             write(row, position, cell, style)
+
+
+XLSX = Format(
+    name="xlsx",
+    title="Excel",
+    suffixes=(".xlsx",),
+    read=_read_workbook,
+    write=_write_workbook,
+    options=("sheet",),
+)

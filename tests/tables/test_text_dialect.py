@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from icsa.tables.text_dialect import Dialect
-from icsa.tables.text_structure import quotes_are_paired, separators_outside_quotes
+from icsa.tables.text_dialect import Dialect, quotes_are_paired, separators_outside_quotes
 
 COMMA = Dialect(",")
 
@@ -17,7 +16,7 @@ COMMA = Dialect(",")
 @pytest.fixture(params=[1, 3, 1 << 22], autouse=True, scope="module")
 def chunk(request: pytest.FixtureRequest) -> object:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("icsa.tables.text_structure._CHUNK", request.param)
+        patch.setattr("icsa.tables.text_dialect._CHUNK", request.param)
         yield
 
 
