@@ -310,7 +310,7 @@ def test_decorrelate_refuses_other_shapes_and_missing_cells() -> None:
 
 
 def test_names_and_functions_resolve() -> None:
-    assert {name: resolve(name) for name in MASKS} == MASKS
+    assert {name: resolve(name) for name in MASKS} == {n: m.load() for n, m in MASKS.items()}
     assert [resolve(function) for function in (flip, permute, rotate)] == [flip, permute, rotate]
     with pytest.raises(UnknownNameError, match=r"No mask 'permut'. Did you mean 'permute'\?"):
         resolve("permut")

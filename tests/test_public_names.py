@@ -105,7 +105,7 @@ anonymize_matrix(x)
 
 
 def test_the_core_loads_neither_scikit_learn_nor_frames_nor_plots() -> None:
-    foreign = {"matplotlib", "narwhals", "pandas", "polars", "scipy.stats", "sklearn"}
+    foreign = {"matplotlib", "pandas", "polars", "scipy.stats", "sklearn"}
     assert not foreign & loaded_after(CORE)
 
 

@@ -25,7 +25,7 @@ _ROOT = Path(__file__).parents[2]
 _COMMANDS = {"--help": 0.3, "inspect examples/clinic.csv": 1.5}
 _CPU = "s CPU"
 # What `import icsa` must not load.
-_HEAVY = ("matplotlib", "narwhals", "numba", "pandas", "polars", "scipy.stats", "sklearn")
+_HEAVY = ("matplotlib", "numba", "pandas", "polars", "scipy.stats", "sklearn")
 _NOTICE = "icsa: compiling"
 # Runs a command with a folder mounted read-only, in a mount namespace of its own.
 _READ_ONLY = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@"'

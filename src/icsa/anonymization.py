@@ -8,9 +8,10 @@ from typing import Literal
 
 from icsa.errors import InputError, VerbatimColumnWarning
 from icsa.ics import InvariantCoordinates, invariant_coordinates
-from icsa.masks import Mask, flip, moments, permute, redraw
+from icsa.masks import MaskRecord, moments
 from icsa.masks import decorrelate as take_out_correlations
 from icsa.masks import resolve as resolve_mask
+from icsa.masks.registry import record_of
 from icsa.matrices import Matrix, as_matrix, column_names
 from icsa.randomness import as_key
 from icsa.rounding import require_known_rounding, rounding_of, warn_of_digits
@@ -148,7 +149,8 @@ def masked_copy(
             f"One row alone cannot be anonymized: n_samples = {matrix.shape[0]}, a minimum of 2 is "
             "required. Give the whole table."
         )
-    _warn_of_verbatim_values(x, matrix.shape[0], coordinates, masking)
+    known = record_of(masking)
+    _warn_of_verbatim_values(x, matrix.shape[0], coordinates, known)
     threads = threads_for(matrix.size, threads)
     rounding = None if round is None else rounding_of(matrix)
     try:
@@ -157,8 +159,8 @@ def masked_copy(
         as_matrix(x)  # says in which column by its name
         raise
     if decorrelate == "auto":
-        decorrelate = masking is redraw and scores.shape[0] > scores.shape[1] + 1
-    restored = moments(scores) if decorrelate and masking is not redraw else None
+        decorrelate = known.draws_anew and scores.shape[0] > scores.shape[1] + 1
+    restored = moments(scores) if decorrelate and not known.draws_anew else None
     scores = masking(scores, key=as_key(random_state), out=scores, threads=threads)
     if decorrelate:
         scores = take_out_correlations(scores, restored, out=scores)
@@ -172,9 +174,9 @@ def masked_copy(
 
 
 def _warn_of_verbatim_values(
-    x: object, n_rows: int, coordinates: InvariantCoordinates, mask: Mask
+    x: object, n_rows: int, coordinates: InvariantCoordinates, mask: MaskRecord
 ) -> None:
-    if mask is permute and coordinates.verbatim_columns:
+    if mask.keeps_scores and coordinates.verbatim_columns:
         names = column_names(x)
         listed = ", ".join(names[j] for j in coordinates.verbatim_columns)
         message = (
@@ -182,11 +184,12 @@ def _warn_of_verbatim_values(
             "values as they are, only in another order. Add columns related to it, or use "
             "mask='redraw'."
         )
-    elif mask is flip and flip_keeps_rows(n_rows, coordinates.eigenvalues.size):
+    elif mask.signs_only and flip_keeps_rows(n_rows, coordinates.eigenvalues.size):
         p = coordinates.eigenvalues.size
         message = (
-            f"mask='flip' on {p} component(s) leaves each row as it is with probability 2^-{p}: "
-            f"about {n_rows / 2**p:.2g} of {n_rows} rows. Add columns, or use mask='redraw'."
+            f"mask={mask.name!r} on {p} component(s) leaves each row as it is with probability "
+            f"2^-{p}: about {n_rows / 2**p:.2g} of {n_rows} rows. Add columns, or use "
+            "mask='redraw'."
         )
     else:
         return

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal, Self
 
-import narwhals.stable.v1 as nw
 import numpy as np
 from sklearn import get_config
 from sklearn.base import (
@@ -136,7 +136,7 @@ class _Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         )
         kind = _asked_output(self)
         # Around bare values scikit-learn puts the index of a pandas frame, so it gets a frame then.
-        if kind == "default" or (kind == "pandas" and nw.dependencies.is_pandas_dataframe(X)):
+        if kind == "default" or (kind == "pandas" and _is_from("pandas", X, "DataFrame")):
             return _like(X, released)
         return released
 
@@ -272,8 +272,19 @@ def _asked_output(estimator: BaseEstimator) -> str:
 
 def _like(x: object, values: Matrix, names: list[str] | None = None) -> Any:
     """Return `values` as the kind of table that `x` is, with a new index."""
-    frame: Any = nw.from_native(x, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
-        return values
-    columns = dict(zip(names or frame.columns, np.asarray(values).T, strict=True))
-    return nw.from_dict(columns, backend=nw.get_native_namespace(frame)).to_native()
+    frame: Any = x
+    columns = np.asarray(values).T
+    for library in ("pandas", "polars"):
+        if _is_from(library, x, "DataFrame"):
+            named = dict(zip(names or frame.columns, columns, strict=True))
+            return sys.modules[library].DataFrame(named)
+    if _is_from("pyarrow", x, "Table"):
+        named = dict(zip(names or frame.column_names, columns, strict=True))
+        return sys.modules["pyarrow"].table(named)
+    return values
+
+
+def _is_from(library: str, x: object, name: str) -> bool:
+    """Return whether `x` is of a library's class, without importing the library."""
+    module = sys.modules.get(library)
+    return module is not None and isinstance(x, getattr(module, name))

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from icsa.columns import SCALES, Column, Kind, fit_column
+from icsa.columns import Column, Kind, fit_column
 from icsa.columns.bounds import released_bounds
 from icsa.columns.continuous import Continuous
 from icsa.columns.zero_inflated import ZeroInflated
+from icsa.recipes import SCALES
 from icsa.schema import KINDS, ColumnSpec
 from tests.columns.examples import VALUES, columns_of
 

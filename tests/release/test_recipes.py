@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from icsa.errors import ConvergenceError, InputError
+from icsa.recipes import resolve_recipe
 from icsa.release import anonymize, plan_release
-from icsa.release.recipes import resolve_recipe
 from icsa.tables import from_frame
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from icsa.comparison.features import FeatureTable
 from icsa.comparison.matching import Comparison
 from icsa.ics import InvariantCoordinates
+from icsa.masks import MASKS
 from icsa.randomness import as_key
 from icsa.release import Plan, release_of
 from icsa.schema import Schema
@@ -96,7 +97,7 @@ def linear_coordinates(comparison: Comparison, plan: Plan) -> InvariantCoordinat
     names = tuple(column.name for column in comparison.columns)
     parts = plan.encoding.parts
     plain = (
-        plan.mask == "permute"
+        MASKS[plan.mask].keeps_scores
         and plan.wanted is None
         and not (plan.derivation.computed or plan.derivation.gaps)
         and not plan.encoding.group_shares

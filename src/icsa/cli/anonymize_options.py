@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from icsa.masks import MASKS
+from icsa.recipes import RECIPES, Recipe
+
 __all__ = [
     "AsJson",
     "File",
@@ -21,6 +24,14 @@ __all__ = [
     "Scatters",
     "Seed",
 ]
+
+
+def _default_masks() -> list[str]:
+    """Return which mask a release has if none is asked for, and recipes with another one."""
+    usual = Recipe(name="").mask
+    others = [recipe for recipe in RECIPES.values() if recipe.mask != usual]
+    return [usual, *(f"with --recipe {recipe.name} {recipe.mask}" for recipe in others)]
+
 
 File = Annotated[
     Path, typer.Argument(metavar="FILE", help="CSV, Parquet, xlsx, SPSS, Stata or SAS file.")
@@ -42,13 +53,13 @@ Mask = Annotated[
     str | None,
     typer.Option(
         "--mask",
-        metavar="redraw|permute|flip|rotate",
-        help="What hides people. Default: redraw; with --recipe paper permute.",
+        metavar="|".join(MASKS),
+        help=f"What hides people. Default: {'; '.join(_default_masks())}.",
     ),
 ]
 RecipeName = Annotated[
     str,
-    typer.Option("--recipe", metavar="mixed|topcode|paper", help="How columns are encoded."),
+    typer.Option("--recipe", metavar="|".join(RECIPES), help="How columns are encoded."),
 ]
 RawUnits = Annotated[
     bool, typer.Option("--raw-units", help="With --method sa: do not standardise columns.")

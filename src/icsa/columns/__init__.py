@@ -9,18 +9,15 @@ from __future__ import annotations
 from icsa.columns.base import Column, KindRecord
 from icsa.columns.declared import ACTIONS, Action, ColumnSpec, Kind
 from icsa.columns.registry import KINDS, fit_column, kind_of, storage_of
-from icsa.columns.transforms import SCALES, Scale
 
 __all__ = [
     "ACTIONS",
     "KINDS",
-    "SCALES",
     "Action",
     "Column",
     "ColumnSpec",
     "Kind",
     "KindRecord",
-    "Scale",
     "fit_column",
     "kind_of",
     "storage_of",

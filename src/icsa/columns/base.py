@@ -14,11 +14,12 @@ from icsa.columns.declared import Action, ColumnSpec, Flags, Kind
 from icsa.columns.levels import Levels
 from icsa.columns.readings import Reading, as_numbers
 from icsa.columns.storage import Storage
-from icsa.columns.transforms import LinearScale, Scale
+from icsa.columns.transforms import LinearScale
 from icsa.errors import InputError
 from icsa.lattice import Lattice
 from icsa.matrices import Matrix, Vector
 from icsa.randomness import Stream
+from icsa.recipes import Scale
 
 __all__ = ["Column", "Fitter", "KindRecord", "declared_number"]
 

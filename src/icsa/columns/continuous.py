@@ -15,13 +15,14 @@ from icsa.columns.bounds import released_bounds
 from icsa.columns.declared import ColumnSpec, Flags, checked_numbers, reject
 from icsa.columns.quantile_keeping import KeptQuantiles
 from icsa.columns.storage import NUMERIC, Storage
-from icsa.columns.transforms import LinearScale, Scale, Transform, fit_linear, fit_scale
+from icsa.columns.transforms import LinearScale, Transform, fit_linear, fit_scale
 from icsa.columns.unmasked import Constant
 from icsa.correlations import varies
 from icsa.errors import InputError
 from icsa.lattice import Lattice, lattice_of
 from icsa.matrices import Matrix, Vector
 from icsa.randomness import Stream
+from icsa.recipes import Scale
 
 __all__ = ["CONTINUOUS", "INTEGER", "Continuous", "Integer"]
 

@@ -12,11 +12,11 @@ from icsa.columns.base import Column, KindRecord
 from icsa.columns.counts import counts_among, moved_counts, positions_by_rank
 from icsa.columns.declared import ColumnSpec
 from icsa.columns.levels import Levels, find_levels
-from icsa.columns.transforms import Scale
 from icsa.columns.unmasked import Constant
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector
 from icsa.randomness import Stream
+from icsa.recipes import Scale
 
 __all__ = ["BINARY", "ORDINAL", "Binary", "Ordinal"]
 

@@ -11,10 +11,10 @@ from icsa.columns.declared import ColumnSpec, Kind
 from icsa.columns.ranked import BINARY, ORDINAL
 from icsa.columns.storage import Storage
 from icsa.columns.temporal import DATE, DATETIME, DURATION, TIME
-from icsa.columns.transforms import Scale
 from icsa.columns.unmasked import CONSTANT, IDENTIFIER, TEXT
 from icsa.columns.zero_inflated import ZERO_INFLATED
 from icsa.errors import UnknownNameError
+from icsa.recipes import Scale
 
 __all__ = ["KINDS", "fit_column", "kind_of", "storage_of"]
 

@@ -5,29 +5,25 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Literal, Protocol, TypeAlias, get_args
+from typing import Protocol
 
 import numpy as np
 
 from icsa.correlations import IQR_TO_DEVIATION, MAD_TO_DEVIATION
 from icsa.errors import UnknownNameError
 from icsa.matrices import Vector
+from icsa.recipes import SCALES, Scale
 
 __all__ = [
-    "SCALES",
     "LinearScale",
     "PowerScale",
     "QuantileScale",
-    "Scale",
     "Transform",
     "fit_linear",
     "fit_scale",
     "quantiles",
     "robust_spread",
 ]
-
-Scale: TypeAlias = Literal["linear", "power", "quantile"]
-SCALES: tuple[Scale, ...] = get_args(Scale)
 
 # Consistency factors at the normal distribution.
 _CENTRAL_VALUES = 2000

@@ -11,9 +11,9 @@ import polars as pl
 from icsa.columns.base import Column, KindRecord
 from icsa.columns.declared import ColumnSpec, is_present, without_codes
 from icsa.columns.storage import NUMERIC
-from icsa.columns.transforms import Scale
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector
+from icsa.recipes import Scale
 
 __all__ = ["CONSTANT", "IDENTIFIER", "TEXT", "Constant", "Identifier", "Text"]
 

@@ -16,11 +16,11 @@ from icsa.columns.declared import ColumnSpec, Flags
 from icsa.columns.ranked import Binary
 from icsa.columns.storage import NUMERIC
 from icsa.columns.temporal import Duration
-from icsa.columns.transforms import Scale
 from icsa.columns.unmasked import Constant
 from icsa.correlations import varies
 from icsa.matrices import Matrix, Vector
 from icsa.randomness import Stream
+from icsa.recipes import Scale
 
 __all__ = ["ZERO_INFLATED", "ZeroInflated"]
 

@@ -11,13 +11,13 @@ import polars as pl
 
 from icsa.columns import Column, ColumnSpec, Kind, fit_column, kind_of, storage_of
 from icsa.columns.ranked import Binary
-from icsa.columns.transforms import Scale
 from icsa.constraints.derivation import Derivation, find_derivation
 from icsa.constraints.gaps import Gap
 from icsa.constraints.thresholds import LIMITS
 from icsa.constraints.words import lost_beside_kept
 from icsa.matrices import Matrix, Vector
 from icsa.randomness import Stream
+from icsa.recipes import Scale
 
 __all__ = [
     "Quantity",

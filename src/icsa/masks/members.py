@@ -1,4 +1,4 @@
-"""The masks: by order, by sign, by direction, or drawn anew."""
+"""The masks that shuffle, flip and turn scores: by order, by sign, by direction."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from collections.abc import Callable
 import numpy as np
 
 from icsa.errors import InputError
-from icsa.masks.base import Mask, over_columns, source_and_target
-from icsa.masks.redrawing import redraw
+from icsa.masks.base import over_columns, source_and_target
 from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.randomness import as_key
 from icsa.shuffling import shuffle
 
-__all__ = ["MASKS", "ROW_KEEPING", "drawn_permutation", "flip", "permute", "rotate"]
+__all__ = ["drawn_permutation", "flip", "permute", "rotate"]
 
 
 def permute(z: Matrix, *, key: object, out: Matrix | None = None, threads: int = 1) -> Matrix:
@@ -122,8 +121,3 @@ def rotate(z: Matrix, *, key: object, out: Matrix | None = None, threads: int = 
 def _norm(column: Vector) -> float:
     """Return the length of a column; not by BLAS, whose last digits may depend on its threads."""
     return math.sqrt(sum(float(np.square(column[rows]).sum()) for rows in row_blocks(column.size)))
-
-
-# Masks that leave every row in its place.
-ROW_KEEPING = frozenset({"flip", "rotate"})
-MASKS: dict[str, Mask] = {"flip": flip, "permute": permute, "redraw": redraw, "rotate": rotate}

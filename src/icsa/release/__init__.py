@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from icsa.recipes import RECIPES, Recipe, resolve_recipe
 from icsa.release.anonymizing import (
     anonymize,
     plan_of,
@@ -11,7 +12,6 @@ from icsa.release.anonymizing import (
 )
 from icsa.release.plan import Plan
 from icsa.release.preparation import Prepared
-from icsa.release.recipes import RECIPES, Recipe, resolve_recipe
 from icsa.release.records import ColumnChange, Release
 
 __all__ = [

@@ -20,16 +20,16 @@ from icsa.constraints.extents import extent_of
 from icsa.constraints.keeping import keep_rules, rules_of
 from icsa.errors import InputError
 from icsa.inspection import guess_schema
-from icsa.masks.members import ROW_KEEPING
+from icsa.masks import MASKS
 from icsa.matrices import Vector
 from icsa.memory import give_back_memory
 from icsa.randomness import Key, Stream, as_key
+from icsa.recipes import Recipe, resolve_recipe
 from icsa.release.accounts import changes_of, warnings_of
 from icsa.release.arguments import given_names, given_schema
 from icsa.release.methods import MethodOptions
 from icsa.release.plan import Plan, make_plan, silent
 from icsa.release.preparation import Prepared, has_reasons, prepare
-from icsa.release.recipes import Recipe, resolve_recipe
 from icsa.release.records import Release
 from icsa.schema import Schema, names_with, with_kept
 from icsa.shuffling import permutation
@@ -256,7 +256,7 @@ def _cells_of(
             built[name] = cells
             letters[name] = source.missing_letters.get(name, _no_letters(cells))
     frame = pl.DataFrame(built)
-    if plan.mask in ROW_KEEPING or names_with("keep", schema):
+    if MASKS[plan.mask].keeps_rows or names_with("keep", schema):
         # Kept columns are in their places too.
         order = permutation(n_rows, key.stream("rows"))
         frame = frame[order].with_columns(built[name] for name in names_with("replace", schema))

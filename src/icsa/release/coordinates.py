@@ -12,12 +12,10 @@ import numpy.typing as npt
 from icsa.errors import ConvergenceError, ExactFitError, InputError
 from icsa.ics import InvariantCoordinates, invariant_coordinates
 from icsa.matrices import Matrix
-from icsa.scatters import LocationScatter, ResolvedScatter, resolve
+from icsa.scatters import SCATTERS, LocationScatter, ResolvedScatter, resolve
 from icsa.scatters.anchored_estimate import AnchoredScatter, anchor_weights, weighted_scatter
 
 __all__ = ["Anchoring", "FoundCoordinates", "find_coordinates", "judge_anchors"]
-
-_MCD = re.compile(r"mcd(\d\d)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,15 +42,16 @@ def judge_anchors(
 
     An MCD takes its weights from the anchors, since discrete columns would make it singular.
     """
-    pair = [name for name in dict.fromkeys(scatters) if _MCD.fullmatch(name)]
+    fractions = {name: SCATTERS[name].anchored_at for name in scatters if name in SCATTERS}
+    pair = {name: alpha for name, alpha in fractions.items() if alpha is not None}
     if anchors.shape[1] == 0 and pair:
         raise InputError(
             f"The scatters {scatters[0]} and {scatters[1]} need a continuous column to tell who "
             "stands out, and the table has none. Use --method sa (method='sa')."
         )
     judged = {}
-    for scatter in pair:
-        weights, used = anchor_weights(anchors, int(scatter[-2:]) / 100)
+    for scatter, alpha in pair.items():
+        weights, used = anchor_weights(anchors, alpha)
         unused = tuple(name for j, name in enumerate(names) if j not in used)
         judged[scatter] = Anchoring(weights, used, unused)
     return judged
@@ -69,9 +68,10 @@ def find_coordinates(
     try:
         coordinates = invariant_coordinates(scores, scatters=_estimated(scores, pair))
     except ExactFitError as error:
+        others = [name for name, scatter in SCATTERS.items() if scatter.anchored_at is not None]
         raise InputError(
             f"{error.estimate} is singular on this table: its discrete columns put too many rows "
-            "on one hyperplane. Use the scatters mcd50,mcd75, whose weights come from the "
+            f"on one hyperplane. Use the scatters {','.join(others)}, whose weights come from the "
             "continuous columns alone, or --method sa."
         ) from None
     notes = [note for s in pair if isinstance(s, _Anchored) for note in s.notes()]

@@ -25,16 +25,17 @@ from icsa.correlations import varies
 from icsa.errors import InputError, VerbatimColumnWarning
 from icsa.ics import InvariantCoordinates
 from icsa.inspection.profile import profile_of
+from icsa.masks import MASKS
 from icsa.matrices import Matrix, Vector
 from icsa.memory import give_back_memory
 from icsa.randomness import Key
+from icsa.recipes import Recipe
 from icsa.release.calibration import Move, calibrating_move, score_correlation, view_correlation
 from icsa.release.coordinates import find_coordinates, judge_anchors
 from icsa.release.encoding import Encoding, encoding_of
 from icsa.release.imputation import fill_missing_scores
 from icsa.release.methods import MethodOptions, method_of
 from icsa.release.preparation import Prepared
-from icsa.release.recipes import Recipe
 from icsa.schema import Schema
 from icsa.tables import Table
 from icsa.threads import in_threads, threads_for
@@ -325,9 +326,9 @@ def _notes(
     """Return what people should know about how little the coordinates may hide."""
     notes = _verbatim_notes(coordinates, encoding, recipe, mask)
     n_components = coordinates.eigenvalues.size
-    if mask == "flip" and flip_keeps_rows(n_rows, n_components):
+    if MASKS[mask].signs_only and flip_keeps_rows(n_rows, n_components):
         notes.append(
-            f"With --mask flip a row keeps all signs once in 2^{n_components} times: about "
+            f"With --mask {mask} a row keeps all signs once in 2^{n_components} times: about "
             f"{n_rows / 2**n_components:.2g} of {n_rows} people come out nearly or exactly as they "
             "are. Use --mask redraw, or add columns."
         )
@@ -342,7 +343,7 @@ def _notes(
 def _verbatim_notes(
     coordinates: InvariantCoordinates, encoding: Encoding, recipe: Recipe, mask: str
 ) -> list[str]:
-    if mask != "permute":
+    if not MASKS[mask].keeps_scores:
         return []
     verbatim = set(coordinates.verbatim_columns)
     names = [

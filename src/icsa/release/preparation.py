@@ -12,7 +12,7 @@ from icsa.constraints.extents import Extent, extent_of
 from icsa.errors import InputError
 from icsa.inspection.cautions import cautions_on
 from icsa.matrices import Vector
-from icsa.release.recipes import Recipe
+from icsa.recipes import Recipe
 from icsa.schema import ColumnSpec, Schema, names_with
 from icsa.tables import Table
 from icsa.threads import in_threads, threads_for

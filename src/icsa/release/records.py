@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from icsa.randomness import Key
-from icsa.release.recipes import Recipe
+from icsa.recipes import Recipe
 
 __all__ = ["ColumnChange", "Release"]
 

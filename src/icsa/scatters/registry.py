@@ -39,6 +39,9 @@ class ResolvedScatter:
         Whether it is a shape: a scatter without size, scaled to determinant 1.
     seeded : bool
         Whether it takes a random state.
+    anchored_at : float, optional
+        For a scatter that discrete columns make singular: in a table that has some, the rows that
+        count are those that the MCD with this support fraction keeps of the continuous columns.
     """
 
     name: str
@@ -48,6 +51,7 @@ class ResolvedScatter:
     needs_full_rank: bool = True
     unit_determinant: bool = False
     seeded: bool = False
+    anchored_at: float | None = None
     function: Callable[..., LocationScatter] = field(repr=False, default=None)  # type: ignore[assignment]
 
     def __call__(self, x: Matrix, *, random_state: object = None) -> LocationScatter:
@@ -148,13 +152,17 @@ SCATTERS: dict[str, ResolvedScatter] = {
             unit_determinant=True,
         ),
         "mcd50": _member(
-            "minimum covariance determinant of half the rows, reweighted", "III", **_MCD
+            "minimum covariance determinant of half the rows, reweighted",
+            "III",
+            **_MCD,
+            anchored_at=0.5,
         ),
         "mcd75": _member(
             "minimum covariance determinant of 75% of the rows, reweighted",
             "III",
             **_MCD,
             arguments={"alpha": 0.75},
+            anchored_at=0.75,
         ),
         "mcd50_raw": _member(
             "minimum covariance determinant of half the rows",

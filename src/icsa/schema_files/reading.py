@@ -14,9 +14,9 @@ from icsa.errors import InputError, UnknownNameError
 from icsa.files import require_readable
 from icsa.inspection.kinds import guess_kind
 from icsa.inspection.profile import profile_of
+from icsa.recipes import require_choices
 from icsa.schema import ACTIONS, KINDS, ColumnSpec, Schema
 from icsa.schema_files.checks import check_column, check_rules_hold, declared_value
-from icsa.schema_files.choices import require_choices
 from icsa.schema_files.toml_files import read_toml
 from icsa.tables.table import Table
 

@@ -4,14 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
-from icsa.errors import UnknownNameError
-from icsa.schema_files.choices import CHOICES, require_choices
+from icsa.errors import InputError, UnknownNameError
+from icsa.masks import MASKS
 
-__all__ = ["RECIPES", "Recipe", "resolve_recipe"]
+__all__ = ["CHOICES", "RECIPES", "SCALES", "Recipe", "Scale", "require_choices", "resolve_recipe"]
 
 Scale: TypeAlias = Literal["linear", "power", "quantile"]
+SCALES: tuple[Scale, ...] = get_args(Scale)
+
+_SWITCHES = ("keep_quantiles", "find_relations", "split_zeros", "exact_counts")
+_MOST_ROUNDS = 100
+CHOICES = ("scale", "calibration_rounds", *_SWITCHES, "mask")
+
+
+def require_choices(chosen: Mapping[str, Any]) -> None:
+    """Raise an `InputError` where a choice, or what is chosen, does not exist.
+
+    Examples
+    --------
+    >>> require_choices({"scale": "linear", "calibration_rounds": 2})
+    >>> require_choices({"split_zeros": 1})
+    Traceback (most recent call last):
+        ...
+    icsa.errors.InputError: split_zeros must be true or false (True or False in Python).
+    """
+    for choice, value in chosen.items():
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if choice not in CHOICES:
+            raise UnknownNameError("choice of a recipe", choice, CHOICES)
+        if choice == "scale" and value not in SCALES:
+            raise UnknownNameError("scale", str(value), SCALES)
+        if choice == "calibration_rounds" and not (whole and 0 <= value <= _MOST_ROUNDS):
+            raise InputError(f"{choice} must be a whole number from 0 to {_MOST_ROUNDS}.")
+        if choice == "mask" and value not in MASKS:
+            raise UnknownNameError("mask", str(value), MASKS)
+        if choice in _SWITCHES and not isinstance(value, bool):
+            raise InputError(f"{choice} must be true or false (True or False in Python).")
 
 
 @dataclass(frozen=True, kw_only=True)
