@@ -97,7 +97,7 @@ class Recipe:
         return f"{self.name} with {', '.join(changed)}" if changed else self.name
 
 
-RECIPES: Mapping[str, Recipe] = {
+RECIPES: dict[str, Recipe] = {
     "mixed": Recipe(name="mixed"),
     "topcode": Recipe(name="topcode", scale="quantile"),
     "paper": Recipe(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from icsa.comparison.cells import as_numbers
+from icsa.columns.readings import as_numbers
 from icsa.comparison.matching import Comparison
 from icsa.errors import InputError, UnknownNameError
 from icsa.tables import Table

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from icsa.constraints.computing import in_order, reaches
 from icsa.columns import KINDS, Kind
+from icsa.constraints.computing import in_order, reaches
 from icsa.constraints.thresholds import LIMITS
 from icsa.constraints.words import in_rows, listed, never_below
 from icsa.matrices import Vector

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from icsa.constraints.computing import in_order, reaches
 from icsa.columns import Kind, kind_of
+from icsa.constraints.computing import in_order, reaches
 from icsa.constraints.fitting import Fit, fit_target, tolerances
 from icsa.constraints.search import (
     Block,
