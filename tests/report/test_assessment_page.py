@@ -321,6 +321,16 @@ def test_what_is_not_estimable_says_why(documents: Documents) -> None:
     assert "not estimable: numeric cells are missing" in seen(documents["copy"])
 
 
+def test_a_risk_before_any_key_that_is_given_is_not_said_to_be_unknown(
+    documents: Documents,
+) -> None:
+    for name, given in (("at risk", True), ("copy", False)):
+        assert (documents[name].privacy["expected_replicas"].value is not None) == given
+        told = seen(documents[name])
+        assert "How the release was made is not known here" in told
+        assert ("cannot be given without knowing that" in told) != given
+
+
 def test_numbers_are_rounded_and_have_their_intervals(documents: Documents) -> None:
     share = documents["many"].privacy["nearest_release_share"]
     told = f"{share.value:.3f} ({share.low:.3f} to {share.high:.3f})"

@@ -17,7 +17,6 @@ from icsa.assessment.privacy_words import MEASURES
 from icsa.assessment.redrawing import Before, how_before
 from icsa.assessment.usefulness import Usefulness, measure_usefulness
 from icsa.comparison.matching import Comparison, match_tables
-from icsa.errors import InputError
 from icsa.files import write_text_atomically
 from icsa.inspection import guess_schema
 from icsa.measures import Measure, NotEstimable
@@ -224,7 +223,7 @@ def assess(
     )
     check_asked(asked, comparison)
     made = _making(making)
-    known = _before(comparison, plan, declared, redraws)
+    known = how_before(comparison, plan, declared, redraws)
     part = told if rival is None else _part_of(told, 0.0)
     found = _assessed(comparison, rows, known, policy, asked, made, part)
     if rival is None:
@@ -355,18 +354,6 @@ def _declared(schema: Schema | None, table: Table) -> Schema:
     if schema is None:
         return guessed
     return replace(schema, columns={**guessed.columns, **schema.columns})
-
-
-def _before(comparison: Comparison, plan: Plan | None, schema: Schema, redraws: int) -> Before:
-    if redraws < 0:
-        raise InputError(f"redraws must be 0 or larger: got {redraws}.")
-    if plan is not None:
-        return how_before(comparison, plan, schema, redraws)
-    if redraws:
-        raise InputError(
-            "Releases can be made again only by the plan that made this one: give it as plan=."
-        )
-    return Before()
 
 
 def _telling(

@@ -9,6 +9,7 @@ import numpy as np
 
 from icsa.comparison.features import FeatureTable
 from icsa.comparison.matching import Comparison
+from icsa.errors import InputError
 from icsa.ics import InvariantCoordinates
 from icsa.masks import MASKS
 from icsa.randomness import as_key
@@ -34,7 +35,7 @@ class Before:
     note: str = ""
 
 
-def how_before(comparison: Comparison, plan: Plan, schema: Schema, redraws: int) -> Before:
+def how_before(comparison: Comparison, plan: Plan | None, schema: Schema, redraws: int) -> Before:
     """Return how the risk before any key is found for this table.
 
     The fitted map is enough where the recipe is linear and nothing is missing, calibrated or
@@ -43,13 +44,21 @@ def how_before(comparison: Comparison, plan: Plan, schema: Schema, redraws: int)
     Parameters
     ----------
     comparison : Comparison
-    plan : Plan
-        That the release was made by.
+    plan : Plan, optional
+        That the release was made by; without it the risk is not known.
     schema : Schema
         That the plan was made for.
     redraws : int
         How many releases; 0 takes what suits the size.
     """
+    if redraws < 0:
+        raise InputError(f"redraws must be 0 or larger: got {redraws}.")
+    if plan is None:
+        if redraws:
+            raise InputError(
+                "Releases can be made again only by the plan that made this one: give it as plan=."
+            )
+        return Before()
     coordinates = linear_coordinates(comparison, plan)
     rows, columns = comparison.original.frame.shape
     count = redraws
