@@ -11,7 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from icsa.correlations import centred_columns, deviations, pairwise_correlations, varies
+from icsa.correlations import (
+    area_under_curve,
+    centred_columns,
+    deviations,
+    mad_scale,
+    moments_and_correlations,
+    pairwise_correlations,
+    tail_scale,
+    varies,
+)
 from icsa.release.calibration import score_correlation, view_correlation
 
 
@@ -113,3 +122,35 @@ def test_correlations_are_the_exact_ones(data):
     offsets = data.draw(st.lists(st.sampled_from([0.0, 0.1, 1e5, -1e8]), min_size=3, max_size=3))
     x = np.array(columns, dtype=float).T + offsets
     np.testing.assert_allclose(pairwise_correlations(x), exact_correlations(x), rtol=0, atol=1e-7)
+
+
+def test_the_area_is_the_share_of_pairs_in_order():
+    rng = np.random.default_rng(0)
+    for n, m in ((1, 3), (7, 4), (20, 20)):
+        a, b = rng.integers(0, 6, n) + 0.0, rng.integers(0, 5, m) + 0.0
+        pairs = (a[:, None] > b) + 0.5 * (a[:, None] == b)
+        assert area_under_curve(a, b) == pytest.approx(pairs.mean())
+
+
+def test_scales_are_standard_deviations_of_normal_cells_and_of_the_first_quantiles_that_differ():
+    normal = np.random.default_rng(0).normal(5.0, 3.0, size=20_001)
+    middle = float(np.median(normal))
+    assert mad_scale(normal, middle) == pytest.approx(3.0, rel=0.05)
+    assert tail_scale(normal, middle) == pytest.approx(3.0, rel=0.05)
+    assert tail_scale(normal, middle, n_tails=1) == pytest.approx(3.0, rel=0.05)
+    # So many of a thousand cells lie one unit above the others.
+    for above, tails in ((300, 1), (150, 2), (30, 3), (10, 0)):
+        tied = np.repeat([0.0, 1.0], [1000 - above, above])
+        assert mad_scale(tied, 0.0) == 0.0
+        found = [tail_scale(tied, 0.0, n_tails=n) for n in (1, 2, 3)]
+        assert [scale > 0.0 for scale in found] == [0 < tails <= n for n in (1, 2, 3)]
+    rounding = np.array([0.3, 0.1 + 0.2, 0.3, 0.1 + 0.2])
+    assert mad_scale(rounding, 0.3) == tail_scale(rounding, 0.3) == 0.0
+
+
+def test_moments_by_blocks_are_those_of_all_rows():
+    x = np.random.default_rng(1).normal(size=(70_000, 3)) * [1.0, 1e6, 1e-6] + 7.0
+    means, spread, correlation = moments_and_correlations(x, np.array([0, 2]))
+    np.testing.assert_allclose(means, x[:, [0, 2]].mean(axis=0))
+    np.testing.assert_allclose(spread, x[:, [0, 2]].std(axis=0))
+    np.testing.assert_allclose(correlation, np.corrcoef(x[:, [0, 2]].T), atol=1e-12)

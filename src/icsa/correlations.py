@@ -18,11 +18,13 @@ __all__ = [
     "CANCELLED",
     "IQR_TO_DEVIATION",
     "MAD_TO_DEVIATION",
+    "area_under_curve",
     "centred_columns",
     "deviations",
     "exceeds_rounding",
     "mad_scale",
     "median_mad",
+    "midranks",
     "moments_and_correlations",
     "pairwise_correlations",
     "tail_scale",
@@ -162,6 +164,42 @@ def pairwise_correlations(x: Matrix) -> Matrix:
         both = present[:, j] & present[:, k]
         found[j, k] = found[k, j] = _correlation(x[both, j], x[both, k])
     return np.clip(found, -1.0, 1.0)
+
+
+def midranks(numbers: Matrix) -> Matrix:
+    """Return the ranks of every column, the mean rank for ties, NaN where missing.
+
+    Examples
+    --------
+    >>> midranks(np.array([[5.0], [1.0], [5.0], [np.nan]])).T
+    array([[2.5, 1. , 2.5, nan]])
+    """
+    n, k = numbers.shape
+    ranks = np.empty((n, k), order="F")
+    for j in range(k):
+        column = numbers[:, j]
+        order = np.argsort(column)  # NaN comes last
+        ordered = column[order]
+        starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        lengths = np.diff(starts, append=n)
+        ranks[order, j] = np.repeat(starts + (lengths + 1) / 2, lengths)
+        ranks[np.isnan(column), j] = np.nan
+    return ranks
+
+
+def area_under_curve(above: Vector, below: Vector) -> float:
+    """Return the probability that a number of the first kind is above one of the second.
+
+    Ties count one half. There must be numbers of both kinds.
+
+    Examples
+    --------
+    >>> area_under_curve(np.array([3.0, 2.0]), np.array([1.0, 2.0]))
+    0.875
+    """
+    n, m = above.size, below.size
+    total = float(midranks(np.concatenate([above, below])[:, None])[:n].sum())
+    return (total - n * (n + 1) / 2) / (n * m)
 
 
 def moments_and_correlations(x: Matrix, columns: np.ndarray) -> tuple[Vector, Vector, Matrix]:

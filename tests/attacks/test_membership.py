@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from icsa.attacks import membership_with_map
-from icsa.attacks.membership import area_under_curve
+from icsa.correlations import area_under_curve
 from icsa.errors import InputError
 
 from .tables import people, released

@@ -7,15 +7,10 @@ import pytest
 from scipy import stats
 
 from icsa.comparison.column_pairs import ColumnPair, category_column, numeric_column
-from icsa.correlations import pairwise_correlations
+from icsa.correlations import midranks, pairwise_correlations
 from icsa.errors import InputError
 from icsa.measures import NotEstimable
-from icsa.utility.associations import (
-    associations,
-    correlation_ratios,
-    cramers_v,
-    midranks,
-)
+from icsa.utility.associations import associations, correlation_ratios, cramers_v
 from icsa.utility.pair_differences import compare_pairs
 
 

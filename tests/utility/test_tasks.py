@@ -11,7 +11,6 @@ from icsa.errors import InputError, UnknownNameError
 from icsa.measures import NotEstimable
 from icsa.utility.classification import (
     _mean_area,
-    area_under_curve,
     class_probabilities,
     classification_task,
 )
@@ -57,10 +56,6 @@ def test_areas_of_several_levels_are_scikit_learns() -> None:
     truth, p = rng.integers(0, 3, size=60), rng.dirichlet(np.ones(3), size=60)
     expected = roc_auc_score(truth, p, multi_class="ovr", average="macro")
     assert _mean_area(p, truth) == pytest.approx(expected)
-
-
-def test_area_by_hand() -> None:
-    assert area_under_curve(np.array([1.0, 1.0, 2.0]), np.array([0.0, 1.0, 1.0])) == 0.75
 
 
 def test_classification_without_an_answer_has_reasons() -> None:

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from icsa.correlations import area_under_curve
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector, as_matrix
-from icsa.scatters.univariate import average_ranks
 
-__all__ = ["Membership", "area_under_curve", "membership_with_map"]
+__all__ = ["Membership", "membership_with_map"]
 
 # The share of the people who are farthest out, members and outsiders alike.
 _OUTERMOST = 0.05
@@ -77,19 +77,6 @@ def membership_with_map(released: object, members: object, outsiders: object) ->
         density=area_under_curve(*dense),
         outermost=area_under_curve(near[0][far[0]], near[1][far[1]]),
     )
-
-
-def area_under_curve(members: Vector, outsiders: Vector) -> float:
-    """Return the probability that a member's value is above an outsider's, ties counting half.
-
-    Examples
-    --------
-    >>> area_under_curve(np.array([3.0, 2.0]), np.array([1.0, 2.0]))
-    0.875
-    """
-    m, n = members.size, outsiders.size
-    ranks = average_ranks(np.concatenate([members, outsiders]))
-    return float((ranks[:m].sum() - m * (m + 1) / 2) / (m * n))
 
 
 def _log_gaps(people: Matrix, released: Matrix) -> Vector:

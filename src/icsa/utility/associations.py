@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from icsa.comparison.column_pairs import Codes
-from icsa.correlations import CANCELLED, centred_columns, pairwise_correlations
+from icsa.correlations import CANCELLED, centred_columns, midranks, pairwise_correlations
 from icsa.matrices import Matrix, Vector
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "associations",
     "correlation_ratios",
     "cramers_v",
-    "midranks",
 ]
 
 
@@ -69,27 +68,6 @@ def associations(numbers: Matrix, codes: Codes, n_levels: tuple[int, ...]) -> As
         _all_cramers_v(codes, n_levels),
         correlation_ratios(numbers, codes, n_levels),
     )
-
-
-def midranks(numbers: Matrix) -> Matrix:
-    """Return the ranks of every column, the mean rank for ties, NaN where missing.
-
-    Examples
-    --------
-    >>> midranks(np.array([[5.0], [1.0], [5.0], [np.nan]])).T
-    array([[2.5, 1. , 2.5, nan]])
-    """
-    n, k = numbers.shape
-    ranks = np.empty((n, k), order="F")
-    for j in range(k):
-        column = numbers[:, j]
-        order = np.argsort(column)  # NaN comes last
-        ordered = column[order]
-        starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-        lengths = np.diff(starts, append=n)
-        ranks[order, j] = np.repeat(starts + (lengths + 1) / 2, lengths)
-        ranks[np.isnan(column), j] = np.nan
-    return ranks
 
 
 def cramers_v(table: Matrix) -> float:

@@ -14,16 +14,15 @@ import numpy as np
 
 from icsa.comparison.column_pairs import Codes, ColumnPair, Rows, named, sampled
 from icsa.comparison.designs import encoded
+from icsa.correlations import area_under_curve
 from icsa.errors import InputError, UnknownNameError
 from icsa.matrices import Matrix, Vector
 from icsa.measures import Estimate, Measure, NotEstimable
-from icsa.utility.associations import midranks
 from icsa.utility.chance import LIMIT, AgainstChance, folded_normal
 
 __all__ = [
     "ClassificationTask",
     "Classifier",
-    "area_under_curve",
     "category_to_predict",
     "class_probabilities",
     "classification_task",
@@ -149,24 +148,6 @@ def category_to_predict(column: ColumnPair) -> ColumnPair:
     )
 
 
-def area_under_curve(scores: Vector, labels: Vector) -> Estimate:
-    """Return the probability that a row of label 1 has the higher score; ties count one half.
-
-    Examples
-    --------
-    Of the four pairs of a 1 and a 0 three are in order:
-
-    >>> area_under_curve(np.array([1.0, 2.0, 3.0, 4.0]), np.array([0.0, 1.0, 0.0, 1.0]))
-    0.75
-    """
-    ones = int(labels.sum())
-    zeros = labels.size - ones
-    if not ones or not zeros:
-        return NotEstimable("the curve needs rows of both kinds")
-    total = float(midranks(scores[:, None])[labels == 1.0].sum())
-    return (total - ones * (ones + 1) / 2) / (ones * zeros)
-
-
 def class_probabilities(
     model: Classifier, x: Matrix, codes: Codes, new: Matrix, n_classes: int
 ) -> Matrix:
@@ -259,8 +240,11 @@ def _mean_area(probabilities: Matrix, truth: Codes) -> float:
     levels = np.unique(truth)
     if levels.size == 2:
         levels = levels[1:]
-    areas = [area_under_curve(probabilities[:, level], (truth == level) + 0.0) for level in levels]
-    return float(np.mean([area for area in areas if not isinstance(area, NotEstimable)]))
+    areas = [
+        area_under_curve(probabilities[truth == level, level], probabilities[truth != level, level])
+        for level in levels
+    ]
+    return float(np.mean(areas))
 
 
 def _area_error(original: Matrix, released: Matrix, truth: Codes) -> float:
