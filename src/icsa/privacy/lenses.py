@@ -26,7 +26,7 @@ from icsa.comparison.column_pairs import Codes
 from icsa.comparison.features import Features, FeatureTable, lattice_step
 from icsa.correlations import MAD_TO_DEVIATION, exceeds_rounding, tail_scale, varies
 from icsa.matrices import Matrix, Vector
-from icsa.privacy.robust_fit import RobustFit, robust_fit
+from icsa.privacy.robust_fit import TIED, RobustFit, robust_fit
 
 __all__ = [
     "LensName",
@@ -40,8 +40,6 @@ LensName = Literal["E", "M", "A"]
 _EIGENVALUE_FLOOR = 0.02
 # The next float below: the last digits of distances are then those of earlier assessments.
 _MAD_FACTOR = math.nextafter(MAD_TO_DEVIATION, 0.0)
-# From this share of equal cells on, the others alone give a column its scale.
-_MANY_TIED = 0.4
 # Medians and log scales of two samples of n rows differ by about 1.7/sqrt(n).
 _CLEAR = 4.0
 # Fixed, and no secret: it spreads rounded cells within their step.
@@ -143,7 +141,7 @@ def fit_lenses(features: Features) -> Lenses:
     original = features.original
     spread = _dithered(original.numbers, features.grids, side=0)
     ties = np.array([_tied_share(column) for column in original.numbers])
-    tied_steps = np.where(ties >= _MANY_TIED, features.grids, 0.0)
+    tied_steps = np.where(ties >= TIED, features.grids, 0.0)
     centres, scales = robust_units(spread, tied_steps)
     _standardize(spread, centres, scales)
     ties[np.isinf(scales)] = 1.0

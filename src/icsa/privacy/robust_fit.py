@@ -10,13 +10,13 @@ from icsa.errors import ConvergenceError, ExactFitError, InputError
 from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.scatters import mcd
 
-__all__ = ["ROWS_FOR_FIT", "RobustFit", "robust_distances", "robust_fit"]
+__all__ = ["TIED", "RobustFit", "robust_distances", "robust_fit"]
 
 # More rows than this do not make a yardstick of distances visibly better.
-ROWS_FOR_FIT = 50_000
+_ROWS_FOR_FIT = 50_000
 # A column with one value in this share of the rows or more cannot say who stands out: a robust
-# scatter sees its other values as outliers, all of them.
-_TIED = 0.4
+# scatter sees its other values as outliers, all of them. They alone then give it its scale.
+TIED = 0.4
 _ALPHA = 0.75
 # Fixed, and no secret: it chooses the rows of the fit.
 _SEED = 20_001
@@ -71,13 +71,13 @@ def robust_fit(
     ((0, 1), 'robust distances leave out smokes: one value, or none, in 40% of the rows or more')
     """
     p, n = standard.shape
-    rows = np.sort(np.random.default_rng(_SEED).permutation(n)[:ROWS_FOR_FIT])
+    rows = np.sort(np.random.default_rng(_SEED).permutation(n)[:_ROWS_FOR_FIT])
     sample = np.nan_to_num(standard[:, rows], nan=0.0).T
-    usable = [j for j in range(p) if tied_shares[j] < _TIED]
+    usable = [j for j in range(p) if tied_shares[j] < TIED]
     notes = _left_out(
-        [j for j in range(p) if _TIED <= tied_shares[j] < 1.0],
+        [j for j in range(p) if TIED <= tied_shares[j] < 1.0],
         names,
-        f"one value, or none, in {_TIED:.0%} of the rows or more",
+        f"one value, or none, in {TIED:.0%} of the rows or more",
     )
     while usable:
         try:
