@@ -17,6 +17,7 @@ __all__ = [
     "find_lattice",
     "lattice_of",
     "lattice_of_cells",
+    "lattice_step",
     "lattices_of_columns",
     "spread_positions",
 ]
@@ -34,6 +35,8 @@ _NARROW = ((np.float32, 2.0**-24), (np.float16, 2.0**-11))
 # each cell is as near to its point as this, in steps.
 _MOST_POINTS = 1e6
 _NEAR = 1e-4
+# The step of repeated cells is looked for in so many of them, each as near to it as this, in steps.
+_CELLS_FOR_STEP, _ON_LATTICE = 10_000, 1e-3
 
 
 @dataclass(frozen=True)
@@ -209,6 +212,35 @@ def lattice_of_cells(numbers: Vector) -> Lattice | None:
             break
         found = find_lattice(numbers, precision=precision)
     return _grid_of_any_step(numbers) if found is None else found
+
+
+def lattice_step(values: Vector) -> float:
+    """Return the step of the lattice that all values lie on, or 0 where there is none.
+
+    The step is the smallest distance between two different values, if every other distance is a
+    multiple of it; whatever it is, decimal or not, and without asking how likely it is by chance.
+    Columns without equal cells have none. NaN does not count.
+
+    Examples
+    --------
+    >>> lattice_step(np.array([1.25, 1.5, 1.25, 7.5]))
+    0.25
+    >>> lattice_step(np.array([0.1, 0.7354, 2.71828, 0.1]))
+    0.0
+    """
+    cells = values[~np.isnan(values)]
+    cells = cells[:: max(1, -(-cells.size // _CELLS_FOR_STEP))]
+    distinct = np.unique(cells)
+    if distinct.size < 2 or distinct.size == cells.size:
+        return 0.0
+    gaps = np.diff(distinct)
+    smallest = float(gaps.min())
+    if smallest <= 1e-12 * float(np.abs(distinct).max()):
+        return 0.0
+    steps = gaps / smallest
+    off = np.abs(steps - np.rint(steps))
+    # Decimals are not exact in binary, and the error of the smallest gap grows with the count.
+    return smallest if bool(np.all(off <= np.minimum(_ON_LATTICE * steps, 0.05))) else 0.0
 
 
 def _fits(numbers: Vector, narrow: type[np.floating]) -> bool:

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from icsa.comparison.features import Features, as_features, lattice_step
+from icsa.comparison.features import Features, as_features
 from icsa.errors import InputError
+from icsa.lattice import lattice_step
 from icsa.privacy.lenses import fit_lenses
 from icsa.privacy.neighbours import MISMATCH, nearest
 from icsa.privacy.partial_knowledge import all_but_one_attack, most_equal_cells

@@ -11,8 +11,7 @@ from icsa.columns import ColumnSpec, kind_of, storage_of
 from icsa.columns.declared import without_codes
 from icsa.columns.readings import Reading, as_numbers, as_text
 from icsa.comparison.column_pairs import Codes, ColumnPair
-from icsa.comparison.features import lattice_step
-from icsa.lattice import find_lattice
+from icsa.lattice import find_lattice, lattice_step
 from icsa.matrices import Vector
 
 __all__ = ["code_column"]

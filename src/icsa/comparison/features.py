@@ -14,14 +14,10 @@ import numpy.typing as npt
 
 from icsa.comparison.column_pairs import Cells, Codes, ColumnPair
 from icsa.errors import InputError
+from icsa.lattice import lattice_step
 from icsa.matrices import Matrix, Vector, columns_first
 
-__all__ = ["FeatureTable", "Features", "as_features", "lattice_step"]
-
-# A lattice is looked for in this many cells at most.
-_CELLS_FOR_LATTICE = 10_000
-# A cell lies on the lattice when it is as near as this, in steps.
-_ON_LATTICE = 1e-3
+__all__ = ["FeatureTable", "Features", "as_features"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -201,34 +197,6 @@ released <FeatureTable: 1 rows, 2 numeric and 0 categorical columns>>
         *(ColumnPair(name, none, none, tuple(range(size))) for name, size in categories),
     )
     return Features(first, second, columns)
-
-
-def lattice_step(values: Vector) -> float:
-    """Return the step of the lattice that all values lie on, or 0 where there is none.
-
-    The step is the smallest distance between two different values, if every other distance is a
-    multiple of it. Columns without equal cells have none: what the step is for does not happen.
-
-    Examples
-    --------
-    >>> lattice_step(np.array([1.25, 1.5, 1.25, 7.5]))
-    0.25
-    >>> lattice_step(np.array([0.1, 0.7354, 2.71828, 0.1]))
-    0.0
-    """
-    cells = values[~np.isnan(values)]
-    cells = cells[:: max(1, -(-cells.size // _CELLS_FOR_LATTICE))]
-    distinct = np.unique(cells)
-    if distinct.size < 2 or distinct.size == cells.size:
-        return 0.0
-    gaps = np.diff(distinct)
-    smallest = float(gaps.min())
-    if smallest <= 1e-12 * float(np.abs(distinct).max()):
-        return 0.0
-    steps = gaps / smallest
-    off = np.abs(steps - np.rint(steps))
-    # Decimals are not exact in binary, and the error of the smallest gap grows with the count.
-    return smallest if bool(np.all(off <= np.minimum(_ON_LATTICE * steps, 0.05))) else 0.0
 
 
 def _table(numbers: object, codes: object, which: str) -> FeatureTable:

@@ -23,8 +23,9 @@ from typing import Literal
 import numpy as np
 
 from icsa.comparison.column_pairs import Codes
-from icsa.comparison.features import Features, FeatureTable, lattice_step
+from icsa.comparison.features import Features, FeatureTable
 from icsa.correlations import MAD_TO_DEVIATION, exceeds_rounding, tail_scale, varies
+from icsa.lattice import lattice_step
 from icsa.matrices import Matrix, Vector
 from icsa.privacy.robust_fit import TIED, RobustFit, robust_fit
 
