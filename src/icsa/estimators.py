@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from icsa.anonymization import masked_copy
 from icsa.errors import InputError
 from icsa.ics import InvariantCoordinates, invariant_coordinates
+from icsa.lazily import is_from
 from icsa.matrices import Matrix, as_matrix, column_names
 from icsa.randomness import as_key
 from icsa.rounding import require_known_rounding, warn_of_digits
@@ -136,7 +137,7 @@ class _Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         )
         kind = _asked_output(self)
         # Around bare values scikit-learn puts the index of a pandas frame, so it gets a frame then.
-        if kind == "default" or (kind == "pandas" and _is_from("pandas", X, "DataFrame")):
+        if kind == "default" or (kind == "pandas" and is_from("pandas", X, "DataFrame")):
             return _like(X, released)
         return released
 
@@ -275,16 +276,10 @@ def _like(x: object, values: Matrix, names: list[str] | None = None) -> Any:
     frame: Any = x
     columns = np.asarray(values).T
     for library in ("pandas", "polars"):
-        if _is_from(library, x, "DataFrame"):
+        if is_from(library, x, "DataFrame"):
             named = dict(zip(names or frame.columns, columns, strict=True))
             return sys.modules[library].DataFrame(named)
-    if _is_from("pyarrow", x, "Table"):
+    if is_from("pyarrow", x, "Table"):
         named = dict(zip(names or frame.column_names, columns, strict=True))
         return sys.modules["pyarrow"].table(named)
     return values
-
-
-def _is_from(library: str, x: object, name: str) -> bool:
-    """Return whether `x` is of a library's class, without importing the library."""
-    module = sys.modules.get(library)
-    return module is not None and isinstance(x, getattr(module, name))

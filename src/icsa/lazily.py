@@ -1,4 +1,4 @@
-"""Public names that are imported when they are first asked for: a package is loaded quickly."""
+"""What is imported only when it is asked for, so that a package is loaded quickly."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-__all__ = ["imported_when_asked"]
+__all__ = ["imported_when_asked", "is_from"]
 
 
 def imported_when_asked(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
@@ -39,3 +39,15 @@ def imported_when_asked(package: str, homes: Mapping[str, str]) -> Callable[[str
         return value
 
     return find
+
+
+def is_from(library: str, x: object, name: str) -> bool:
+    """Return whether an object is of a library's class, without importing the library.
+
+    Examples
+    --------
+    >>> is_from("decimal", 1.5, "Decimal")
+    False
+    """
+    module = sys.modules.get(library)
+    return module is not None and isinstance(x, getattr(module, name))

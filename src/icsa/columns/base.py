@@ -256,7 +256,7 @@ class KindRecord:
     name: Kind
     fit: Fitter
     promise: str
-    account: str
+    account: str = "masked"
     moved_account: str = ""
     actions: tuple[Action, ...] = ("mask", "drop", "keep")
     compared: Literal["numbers", "order", "codes", "no"] = "codes"

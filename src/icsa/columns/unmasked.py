@@ -215,7 +215,6 @@ IDENTIFIER = KindRecord(
     name="identifier",
     fit=Identifier.fit,
     promise="masked",
-    account="masked",
     actions=("replace", "drop", "keep"),
     compared="no",
 )
@@ -223,7 +222,6 @@ TEXT = KindRecord(
     name="text",
     fit=Text.fit,
     promise="masked",
-    account="masked",
     actions=("drop", "keep"),
     compared="no",
 )

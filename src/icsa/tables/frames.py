@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from icsa.errors import InputError
+from icsa.lazily import is_from
 from icsa.tables.arrow_files import flat
 from icsa.tables.table import Table, Variable
 
@@ -38,13 +39,13 @@ def from_frame(frame: Any) -> Table:
         raise InputError("A LazyFrame has no rows yet. Call its collect() first.")
     if isinstance(frame, pl.DataFrame):
         return _table(frame.get_columns(), [None] * frame.width)
-    if _is_from("pandas", frame, "DataFrame"):
+    if is_from("pandas", frame, "DataFrame"):
         from icsa.tables.pandas_columns import from_pandas
 
         names = _unique_names(list(frame.columns))
         pairs = [from_pandas(name, frame.iloc[:, position]) for position, name in enumerate(names)]
         return _table([cells for cells, _ in pairs], [ordered for _, ordered in pairs])
-    if _is_from("pyarrow", frame, "Table") or _is_from("pyarrow", frame, "RecordBatch"):
+    if is_from("pyarrow", frame, "Table") or is_from("pyarrow", frame, "RecordBatch"):
         return _from_arrow(frame)
     raise InputError(
         "A table must be a DataFrame of pandas or polars or a Table of pyarrow: "
@@ -78,9 +79,9 @@ def to_frame(table: Table, like: _Frame) -> _Frame:
         frame = pl.DataFrame(
             [_fitted(cells, like.schema.get(cells.name)) for cells in table.frame.get_columns()]
         )
-    elif _is_from("pandas", like, "DataFrame"):
+    elif is_from("pandas", like, "DataFrame"):
         frame = _to_pandas(table, like)
-    elif _is_from("pyarrow", like, "Table") or _is_from("pyarrow", like, "RecordBatch"):
+    elif is_from("pyarrow", like, "Table") or is_from("pyarrow", like, "RecordBatch"):
         frame = _to_arrow(table, like)
     else:
         raise InputError(
@@ -89,12 +90,6 @@ def to_frame(table: Table, like: _Frame) -> _Frame:
         )
     result: _Frame = frame
     return result
-
-
-def _is_from(library: str, frame: object, name: str) -> bool:
-    """Return whether a frame is of a library's class, without importing the library."""
-    module = sys.modules.get(library)
-    return module is not None and isinstance(frame, getattr(module, name))
 
 
 def _table(columns: Sequence[pl.Series], ordered: Sequence[bool | None]) -> Table:

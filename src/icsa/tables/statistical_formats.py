@@ -44,7 +44,7 @@ class Family:
         Of names.
     longest : int
         Bytes of the longest name.
-    reserved : frozenset of str
+    reserved : tuple of str
         Words that are no names.
     formats : mapping of MomentKind to str
         How dates are shown unless the table says otherwise.
@@ -56,12 +56,12 @@ class Family:
     ticks: int
     pattern: str
     longest: int
-    reserved: frozenset[str]
+    reserved: tuple[str, ...]
     formats: dict[MomentKind, str]
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
 
 
 _SPSS = Family(
@@ -71,7 +71,7 @@ _SPSS = Family(
     1,
     r"[^\W\d_][\w.$#@]*(?<!\.)|[@#$][\w.$#@]*(?<!\.)",
     64,
-    _words("ALL AND BY EQ GE GT LE LT NE NOT OR TO WITH"),
+    _names("ALL AND BY EQ GE GT LE LT NE NOT OR TO WITH"),
     {"date": "DATE11", "datetime": "DATETIME23.2", "time": "TIME11.2"},
 )
 _STATA = Family(
@@ -81,7 +81,7 @@ _STATA = Family(
     1000,
     r"[^\W\d]\w*",
     32,
-    _words(
+    _names(
         "_ALL _N _SKIP _B _COEF _CONS _PI _PRED _RC BYTE DOUBLE FLOAT IF IN INT LONG STRL USING "
         "WITH"
     ),
@@ -94,7 +94,7 @@ _SAS = Family(
     1,
     r"[A-Za-z_][A-Za-z0-9_]*",
     32,
-    _words("_N_ _ERROR_ _NUMERIC_ _CHARACTER_ _ALL_"),
+    _names("_N_ _ERROR_ _NUMERIC_ _CHARACTER_ _ALL_"),
     {"date": "DATE9", "datetime": "DATETIME22.3", "time": "TIME12.3"},
 )
 FAMILIES: dict[str, Family] = {
@@ -105,35 +105,17 @@ FAMILIES: dict[str, Family] = {
     "xpt": _SAS,
 }
 
-_SPSS_KINDS: dict[str, MomentKind] = {
-    **dict.fromkeys(("DATE", "ADATE", "EDATE", "JDATE", "SDATE"), "date"),
-    **dict.fromkeys(("DATETIME", "YMDHMS"), "datetime"),
-    **dict.fromkeys(("TIME", "DTIME", "MTIME"), "time"),
+_SPSS_KINDS: dict[MomentKind, tuple[str, ...]] = {
+    "date": _names("DATE ADATE EDATE JDATE SDATE"),
+    "datetime": _names("DATETIME YMDHMS"),
+    "time": _names("TIME DTIME MTIME"),
 }
-_SAS_KINDS: tuple[tuple[str, MomentKind], ...] = (
-    ("DATETIME", "datetime"),
-    ("DATEAMPM", "datetime"),
-    ("MDYAMPM", "datetime"),
-    ("E8601DT", "datetime"),
-    ("B8601DT", "datetime"),
-    ("IS8601DT", "datetime"),
-    ("DATE", "date"),
-    ("DDMMYY", "date"),
-    ("MMDDYY", "date"),
-    ("YYMMDD", "date"),
-    ("WEEKDAT", "date"),
-    ("WORDDAT", "date"),
-    ("E8601DA", "date"),
-    ("B8601DA", "date"),
-    ("IS8601DA", "date"),
-    ("JULIAN", "date"),
-    ("TIME", "time"),
-    ("TOD", "time"),
-    ("HHMM", "time"),
-    ("E8601TM", "time"),
-    ("B8601TM", "time"),
-    ("IS8601TM", "time"),
-)
+# In this order: DATETIME begins as DATE does.
+_SAS_KINDS: dict[MomentKind, tuple[str, ...]] = {
+    "datetime": _names("DATETIME DATEAMPM MDYAMPM E8601DT B8601DT IS8601DT"),
+    "date": _names("DATE DDMMYY MMDDYY YYMMDD WEEKDAT WORDDAT E8601DA B8601DA IS8601DA JULIAN"),
+    "time": _names("TIME TOD HHMM E8601TM B8601TM IS8601TM"),
+}
 
 
 def moment_kind(family: Family, display_format: str | None) -> MomentKind | None:
@@ -152,8 +134,8 @@ def moment_kind(family: Family, display_format: str | None) -> MomentKind | None
     letters = re.match(r"[A-Za-z]*(?:8601[A-Za-z]*)?", text.lstrip("$"))
     word = letters[0].upper() if letters else ""
     if family is _SPSS:
-        return _SPSS_KINDS.get(word)
-    return next((kind for start, kind in _SAS_KINDS if word.startswith(start)), None)
+        return next((kind for kind, names in _SPSS_KINDS.items() if word in names), None)
+    return next((kind for kind, names in _SAS_KINDS.items() if word.startswith(names)), None)
 
 
 def from_numbers(numbers: pl.Series, kind: MomentKind, family: Family) -> pl.Series:
