@@ -81,12 +81,7 @@ def find_products(
     columns = [np.where(np.isfinite(numbers[name]), numbers[name], np.nan) for name in names]
     lattice = [steps.get(name) for name in names]
     logs = [np.log(column) for column in columns]
-    relative = np.array(
-        [
-            (step or 0.0) / np.nanmedian(column)
-            for step, column in zip(lattice, columns, strict=True)
-        ]
-    )
+    relative = np.array([s or 0.0 for s in lattice]) / [np.nanmedian(c) for c in columns]
     best: dict[str, ProductRelation] = {}
     covered: set[frozenset[str]] = set()
     for block, suspicion in _suspicions(logs, relative):
