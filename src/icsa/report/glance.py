@@ -135,7 +135,7 @@ def _of_selection(task: Selection) -> str:
     second = sum(variable.released for variable in task.variables)
     both = sum(variable.original and variable.released for variable in task.variables)
     found, beside = task.measures["jaccard"], ""
-    if found.value is not None and found.chance is not None:
+    if found.value is not None and isinstance(found.chance, float):
         beside = (
             f"; Jaccard index {number(found.value)}, resamples of the original have "
             f"{number(found.chance)}"

@@ -28,13 +28,12 @@ _DIGITS = 3
 _SMALLEST_CHANCE = 0.001
 
 
-def number(value: object, *, like: float | None = None) -> str:
+def number(value: Number, *, like: Number = None) -> str:
     """Return a number with three significant digits, or "not estimable" for none.
 
     Parameters
     ----------
     value : number or None
-        Not finite numbers are said in words.
     like : float, optional
         Show as many decimals as three digits of this one need. A mean next to its standard
         deviation keeps the digits that matter: 1,987.3 with 12.4, not 1,990.
@@ -46,14 +45,11 @@ def number(value: object, *, like: float | None = None) -> str:
     >>> number(1987.3, like=12.4)
     '1,987.3'
     """
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value):
+    if value is None:
         return NOT_ESTIMABLE
-    if math.isinf(value):
-        return "infinite" if value > 0 else "−infinite"
     if value == 0:
         return "0"
-    yardstick = like if like and math.isfinite(like) else value
-    magnitude = math.floor(math.log10(abs(yardstick)))
+    magnitude = math.floor(math.log10(abs(like or value)))
     if not -5 <= magnitude <= 11 or abs(value) >= 1e12:
         return _with_exponent(value)
     decimals = _DIGITS - 1 - magnitude
@@ -63,20 +59,18 @@ def number(value: object, *, like: float | None = None) -> str:
     return _signed(f"{rounded:,.{max(0, decimals)}f}")
 
 
-def count(value: object) -> str:
+def count(value: float) -> str:
     """Return a whole number in full.
 
     Examples
     --------
-    >>> count(12345.0), count(None)
-    ('12,345', 'not estimable')
+    >>> count(12345.0)
+    '12,345'
     """
-    if isinstance(value, (int, float)) and math.isfinite(value) and value == int(value):
-        return _signed(f"{int(value):,}")
-    return number(value)
+    return _signed(f"{int(value):,}")
 
 
-def chance(value: object) -> str:
+def chance(value: Number) -> str:
     """Return a probability: three digits, or "less than 0.001".
 
     Examples
@@ -84,14 +78,11 @@ def chance(value: object) -> str:
     >>> chance(0.04567), chance(2e-7), chance(1.0), chance(0.9999)
     ('0.0457', 'less than 0.001', '1', 'more than 0.999')
     """
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        if 0 <= value < _SMALLEST_CHANCE:
-            return f"less than {_SMALLEST_CHANCE}"
-        if 1 - _SMALLEST_CHANCE < value < 1:
-            return f"more than {1 - _SMALLEST_CHANCE}"
-        if value == 1:
-            return "1"
-    return number(value)
+    if value is None or value == 1:
+        return NOT_ESTIMABLE if value is None else "1"
+    if value < _SMALLEST_CHANCE:
+        return f"less than {_SMALLEST_CHANCE}"
+    return f"more than {1 - _SMALLEST_CHANCE}" if value > 1 - _SMALLEST_CHANCE else number(value)
 
 
 def estimate(value: Number, low: Number = None, high: Number = None, reason: object = "") -> str:
