@@ -9,13 +9,16 @@ from importlib import resources
 from typing import Any
 
 import jsonschema
+import numpy as np
 import polars as pl
 import pytest
 
 from icsa.assessment import Assessment, assess
+from icsa.assessment.asked import read_outliers
 from icsa.errors import InputError, UnknownNameError
 from icsa.privacy import Policy, Threshold
 from icsa.report.assessment_page import assessment_html
+from icsa.tables import Table
 
 from .tables import normal_table, people
 
@@ -177,3 +180,32 @@ def test_the_share_of_identifiers_is_a_threshold_of_the_policy() -> None:
     assert "6 of 150" in found.as_dict()["reasons"][0]
     shown = {item["name"]: item["value"] for item in found.as_dict("public")["policy"]}
     assert shown["identifier_share"] == 0.04
+
+
+def test_outliers_from_a_column_a_file_and_numbers(tmp_path) -> None:
+    table = Table(normal_table(5).with_columns(rare=pl.Series([0, 0, 1, 0, 1]), a=pl.lit(2.0)))
+    path = tmp_path / "rows.txt"
+    for text in ("3\n5\n", "row\n3, 5", "\ufeff3;5"):
+        path.write_text(text, encoding="utf-8")
+        assert read_outliers(path, table)[0].tolist() == [2, 4]
+    assert read_outliers(str(path), table)[0].tolist() == [2, 4]
+    assert read_outliers("rare", table) == (pytest.approx([2, 4]), "rare")
+    assert read_outliers([3, 5], table)[0].tolist() == [2, 4]
+    assert read_outliers(np.array([False, True, False, False, False]), table)[0].tolist() == [1]
+
+
+def test_outliers_that_cannot_be(tmp_path) -> None:
+    table = Table(normal_table(5).with_columns(rare=pl.Series([0, 0, 1, 0, 1])))
+    with pytest.raises(InputError, match="from 1 to 5"):
+        read_outliers([0], table)
+    with pytest.raises(InputError, match="cannot mark outliers"):
+        read_outliers("a", table)
+    with pytest.raises(UnknownNameError, match="Did you mean 'rare'"):
+        read_outliers("rar", table)
+    with pytest.raises(InputError, match="no such file"):
+        read_outliers("rows.txt", table)
+    (tmp_path / "bad").write_text("1\ntwo\n", encoding="utf-8")
+    with pytest.raises(InputError, match="one a line"):
+        read_outliers(tmp_path / "bad", table)
+    with pytest.raises(InputError, match="counted from 1"):
+        read_outliers([1.5], table)

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from icsa.assessment import Assessment, assess
-from icsa.assessment.redrawing import how_before, linear_coordinates
+from icsa.assessment.fresh_releases import how_before, linear_coordinates
 from icsa.errors import InputError, UnknownNameError
 from icsa.privacy import Policy, Threshold
 from icsa.randomness import as_key

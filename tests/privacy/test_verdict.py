@@ -11,7 +11,7 @@ from icsa.errors import InputError
 from icsa.ics import invariant_coordinates
 from icsa.privacy.before_release import expected_replicas, risk_over_redraws
 from icsa.privacy.costs import estimate_cost
-from icsa.privacy.findings import clopper_pearson, nearest_release_group
+from icsa.privacy.evidence import clopper_pearson, nearest_release_group
 from icsa.privacy.lenses import fit_lenses
 from icsa.privacy.passport import assess_privacy
 from icsa.privacy.people import measure_nearness, measure_surroundings

@@ -13,8 +13,8 @@ from icsa.assessment import document as doc
 from icsa.assessment.asked import Asked, check_asked, read_outliers
 from icsa.assessment.document_parts import as_part
 from icsa.assessment.efficiency import Efficiency, compare_efficiency
+from icsa.assessment.fresh_releases import Before, how_before
 from icsa.assessment.privacy_words import MEASURES
-from icsa.assessment.redrawing import Before, how_before
 from icsa.assessment.usefulness import Usefulness, measure_usefulness
 from icsa.comparison.matching import Comparison, match_tables
 from icsa.files import write_text_atomically

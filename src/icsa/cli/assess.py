@@ -243,7 +243,7 @@ def _assessed(
 
     from icsa.assessment import assess as assess_tables
     from icsa.assessment import assessment_cost
-    from icsa.assessment.redrawing import usual_redraws
+    from icsa.assessment.fresh_releases import usual_redraws
     from icsa.cli.progress import stages
 
     rows, columns = original.frame.shape

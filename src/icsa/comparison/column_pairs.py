@@ -20,7 +20,7 @@ __all__ = [
     "Cells",
     "Codes",
     "ColumnPair",
-    "Rows",
+    "RowNumbers",
     "category_column",
     "named",
     "numeric_column",
@@ -29,7 +29,7 @@ __all__ = [
 
 Cells: TypeAlias = npt.NDArray[Any]
 Codes: TypeAlias = npt.NDArray[np.int32]
-Rows: TypeAlias = npt.NDArray[np.int64]
+RowNumbers: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
@@ -72,7 +72,7 @@ class ColumnPair:
             return np.isnan(self.original), np.isnan(self.released)
         return self.original < 0, self.released < 0
 
-    def rows(self, original: Rows | None, released: Rows | None) -> ColumnPair:
+    def rows(self, original: RowNumbers | None, released: RowNumbers | None) -> ColumnPair:
         """Return these rows of each table only, by position; None for all rows.
 
         Examples
@@ -176,7 +176,7 @@ def sampled(
     return tuple(column.rows(first, second) for column in columns)
 
 
-def _sampled_rows(n_rows: int, max_rows: int, seed: int) -> Rows | None:
+def _sampled_rows(n_rows: int, max_rows: int, seed: int) -> RowNumbers | None:
     """Return the positions of `max_rows` rows drawn at random, in their order; None for all."""
     if n_rows <= max_rows:
         return None

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from icsa.comparison.column_pairs import RowNumbers
 from icsa.comparison.features import Features
 from icsa.measures import Measure, NotEstimable
 from icsa.privacy.closest_records import (
@@ -14,9 +15,8 @@ from icsa.privacy.closest_records import (
     quantile_measure,
 )
 from icsa.privacy.copies import copied_row_measures, verbatim_extremes
-from icsa.privacy.findings import Findings
+from icsa.privacy.evidence import Findings
 from icsa.privacy.lenses import Lenses
-from icsa.privacy.neighbours import RowNumbers
 from icsa.privacy.people import Nearness, standing_out_parts
 from icsa.privacy.replication import replication_measure
 

@@ -7,12 +7,10 @@ exactly zero, and on blocks that stay in the cache this is also the faster way.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from icsa.comparison.column_pairs import Codes
+from icsa.comparison.column_pairs import Codes, RowNumbers
 from icsa.comparison.features import FeatureTable
 from icsa.compilation import kernel
 from icsa.errors import InputError
@@ -22,14 +20,12 @@ from icsa.threads import in_threads
 __all__ = [
     "MISMATCH",
     "Neighbours",
-    "RowNumbers",
     "add_columns_in_fours",
     "add_squares",
     "chosen_rows",
     "nearest",
 ]
 
-RowNumbers: TypeAlias = npt.NDArray[np.int64]
 
 # Squared distance of two cells of a category that differ.
 MISMATCH = 2.0

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from icsa.comparison.column_pairs import Codes
+from icsa.comparison.column_pairs import Codes, RowNumbers
 from icsa.comparison.features import FeatureTable
 from icsa.compilation import kernel
 from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.privacy.lenses import Lenses
-from icsa.privacy.neighbours import MISMATCH, RowNumbers
+from icsa.privacy.neighbours import MISMATCH
 from icsa.threads import in_threads
 
 __all__ = ["Agreement", "AttackOutcome", "all_but_one_attack", "most_equal_cells"]

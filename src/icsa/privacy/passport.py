@@ -18,7 +18,7 @@ from icsa.privacy.before_release import (
     expected_replicas,
     risk_over_redraws,
 )
-from icsa.privacy.findings import Findings, Group
+from icsa.privacy.evidence import Findings, Group
 from icsa.privacy.lenses import Lenses, LensName, fit_lenses
 from icsa.privacy.measuring import privacy_measures
 from icsa.privacy.neighbours import MISMATCH

@@ -21,11 +21,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from icsa.comparison.column_pairs import RowNumbers
 from icsa.comparison.features import FeatureTable
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector
 from icsa.privacy.lenses import Lenses, LensName
-from icsa.privacy.neighbours import MISMATCH, RowNumbers, nearest
+from icsa.privacy.neighbours import MISMATCH, nearest
 from icsa.privacy.partial_knowledge import Agreement, most_equal_cells
 from icsa.privacy.standing_out import StandingOut
 

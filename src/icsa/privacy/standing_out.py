@@ -14,11 +14,12 @@ from typing import Literal
 import numpy as np
 from scipy.special import chdtri
 
+from icsa.comparison.column_pairs import RowNumbers
 from icsa.comparison.features import FeatureTable
 from icsa.errors import InputError
 from icsa.matrices import Vector
 from icsa.privacy.lenses import Lenses
-from icsa.privacy.neighbours import RowNumbers, chosen_rows, nearest
+from icsa.privacy.neighbours import chosen_rows, nearest
 from icsa.privacy.robust_fit import robust_distances
 
 __all__ = ["StandingOut", "Why", "isolated_rows", "named_people", "standing_out"]

@@ -12,9 +12,9 @@ from typing import Literal
 
 import numpy as np
 
+from icsa.comparison.column_pairs import RowNumbers
 from icsa.errors import InputError
-from icsa.privacy.findings import Group
-from icsa.privacy.neighbours import RowNumbers
+from icsa.privacy.evidence import Group
 from icsa.privacy.people import Nearness, Surroundings
 
 __all__ = [
@@ -190,7 +190,7 @@ def verdict(
     Examples
     --------
     >>> from icsa.comparison.features import as_features
-    >>> from icsa.privacy.findings import nearest_release_group
+    >>> from icsa.privacy.evidence import nearest_release_group
     >>> from icsa.privacy.lenses import fit_lenses
     >>> from icsa.privacy.people import measure_nearness, measure_surroundings
     >>> from icsa.privacy.standing_out import standing_out

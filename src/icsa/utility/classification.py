@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from icsa.comparison.column_pairs import Codes, ColumnPair, Rows, named, sampled
+from icsa.comparison.column_pairs import Codes, ColumnPair, RowNumbers, named, sampled
 from icsa.comparison.designs import encoded
 from icsa.correlations import area_under_curve
 from icsa.errors import InputError, UnknownNameError
@@ -181,7 +181,7 @@ def class_probabilities(
 
 
 def _why_not(
-    answers: ColumnPair, test: Rows, train: Rows, released: Rows, n_features: int
+    answers: ColumnPair, test: RowNumbers, train: RowNumbers, released: RowNumbers, n_features: int
 ) -> NotEstimable | None:
     if not n_features:
         return NotEstimable("there is no other column that varies")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from icsa.comparison.column_pairs import ColumnPair, Rows, named, sampled
+from icsa.comparison.column_pairs import ColumnPair, RowNumbers, named, sampled
 from icsa.comparison.designs import encoded
 from icsa.correlations import varies
 from icsa.errors import ConvergenceError, InputError
@@ -70,7 +70,7 @@ class SelectionTask:
     n_original, n_released : int
         Complete rows, which alone are used.
     n_incomplete : pair of int
-        Rows of the original and of the release that are left out.
+        RowNumbers of the original and of the release that are left out.
     left_out : tuple of str
         Columns left out because more than a fifth of their cells are missing in one of the tables.
     values : mapping of str to SelectionValue
@@ -211,7 +211,7 @@ def _complete(columns: Sequence[ColumnPair]) -> tuple[Selected, Selected]:
 
 
 def _problem(
-    answer: ColumnPair, others: Sequence[ColumnPair], kept: Sequence[Rows]
+    answer: ColumnPair, others: Sequence[ColumnPair], kept: Sequence[RowNumbers]
 ) -> _Problem | NotEstimable:
     for rows, table in zip(kept, ("original", "release"), strict=True):
         if rows.size < _FEWEST_ROWS:
@@ -242,7 +242,7 @@ def _both_fits(problem: _Problem) -> _Fits | NotEstimable:
     return _Fits(problem, found[0], found[1])
 
 
-def _fitted(x: Matrix, y: Vector, folds: Rows) -> LassoFit | NotEstimable:
+def _fitted(x: Matrix, y: Vector, folds: RowNumbers) -> LassoFit | NotEstimable:
     try:
         return cross_validated_lasso(x, y, folds=folds, convention="glmnet", stop_early=True)
     except ConvergenceError:

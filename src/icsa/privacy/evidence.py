@@ -8,12 +8,12 @@ from functools import cached_property
 import numpy as np
 from scipy.special import bdtrc, betaincinv
 
+from icsa.comparison.column_pairs import RowNumbers
 from icsa.comparison.features import Features
 from icsa.errors import InputError
 from icsa.matrices import Vector
 from icsa.measures import Measure, NotEstimable
 from icsa.privacy.lenses import Lenses
-from icsa.privacy.neighbours import RowNumbers
 from icsa.privacy.partial_knowledge import AttackOutcome, all_but_one_attack
 from icsa.privacy.people import Nearness, Surroundings, measure_nearness
 

@@ -8,16 +8,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from icsa.assessment.asked import read_outliers
 from icsa.columns import ColumnSpec, Kind
 from icsa.comparison.coding import code_column
 from icsa.comparison.column_pairs import ColumnPair
 from icsa.comparison.matching import Comparison, match_tables, own_values
-from icsa.errors import InputError, UnknownNameError
+from icsa.errors import InputError
 from icsa.inspection import guess_schema
 from icsa.tables import Table
-
-from .tables import normal_table, people
+from tests.assessment.tables import normal_table, people
 
 
 def coded(original: pl.Series, released: pl.Series, kind: Kind, **options: object) -> ColumnPair:
@@ -153,32 +151,3 @@ def test_columns_are_views_of_the_features_numbers_first() -> None:
     again = found.encode(found.released.frame)
     np.testing.assert_array_equal(again.numbers, found.features.released.numbers)
     np.testing.assert_array_equal(again.codes, found.features.released.codes)
-
-
-def test_outliers_from_a_column_a_file_and_numbers(tmp_path) -> None:
-    table = Table(normal_table(5).with_columns(rare=pl.Series([0, 0, 1, 0, 1]), a=pl.lit(2.0)))
-    path = tmp_path / "rows.txt"
-    for text in ("3\n5\n", "row\n3, 5", "\ufeff3;5"):
-        path.write_text(text, encoding="utf-8")
-        assert read_outliers(path, table)[0].tolist() == [2, 4]
-    assert read_outliers(str(path), table)[0].tolist() == [2, 4]
-    assert read_outliers("rare", table) == (pytest.approx([2, 4]), "rare")
-    assert read_outliers([3, 5], table)[0].tolist() == [2, 4]
-    assert read_outliers(np.array([False, True, False, False, False]), table)[0].tolist() == [1]
-
-
-def test_outliers_that_cannot_be(tmp_path) -> None:
-    table = Table(normal_table(5).with_columns(rare=pl.Series([0, 0, 1, 0, 1])))
-    with pytest.raises(InputError, match="from 1 to 5"):
-        read_outliers([0], table)
-    with pytest.raises(InputError, match="cannot mark outliers"):
-        read_outliers("a", table)
-    with pytest.raises(UnknownNameError, match="Did you mean 'rare'"):
-        read_outliers("rar", table)
-    with pytest.raises(InputError, match="no such file"):
-        read_outliers("rows.txt", table)
-    (tmp_path / "bad").write_text("1\ntwo\n", encoding="utf-8")
-    with pytest.raises(InputError, match="one a line"):
-        read_outliers(tmp_path / "bad", table)
-    with pytest.raises(InputError, match="counted from 1"):
-        read_outliers([1.5], table)
