@@ -16,7 +16,6 @@ from icsa.constraints.computing import differs, recompute
 from icsa.constraints.derivation import Derivation
 from icsa.constraints.domains import Domain, Flags, Sheet, sheet_of_columns
 from icsa.constraints.enforcing import Latitude, mend, require_kept
-from icsa.constraints.extents import declared_limits, on_lattice, within_bounds
 from icsa.constraints.grammar import Claim, Rule, parse_rule
 from icsa.constraints.thresholds import LIMITS
 from icsa.errors import InputError
@@ -45,13 +44,29 @@ class Bonds:
     derivation: Derivation
     groups: Mapping[str, int | None]
 
-    def hold(self, name: str, numbers: Vector) -> Vector:
-        """Return numbers of a column on its lattice and within its bounds."""
-        return within_bounds(self.columns[name], self.rounded(name, numbers))
-
     def rounded(self, name: str, numbers: Vector) -> Vector:
         """Return numbers of a column on its lattice."""
-        return on_lattice(self.columns[name], numbers)
+        lattice = self.columns[name].lattice
+        return numbers if lattice is None else lattice.round(numbers)
+
+    def hold(self, name: str, numbers: Vector) -> Vector:
+        """Return numbers on a column's lattice, within declared bounds and what dates can be.
+
+        Other types that are too narrow are an error when cells are made: a wider one is at hand.
+        """
+        calendar = self.columns[name].calendar
+        found = self.rounded(name, numbers)
+        if calendar is not None:
+            found = np.clip(found, *calendar)
+        return np.clip(found, *self.declared_limits(name))
+
+    def declared_limits(self, name: str) -> tuple[float, float]:
+        """Return the declared bounds of a column's numbers, infinite where there are none."""
+        column = self.columns[name]
+        return (
+            -np.inf if column.spec.lower is None else column.lower,
+            np.inf if column.spec.upper is None else column.upper,
+        )
 
     @property
     def related(self) -> list[frozenset[str]]:
@@ -223,7 +238,7 @@ def _failing(
         found |= differs(here, wanted)
         column = bonds.columns[one.target]
         usual = column.lower, column.upper
-        for limits, rows in ((declared_limits(column), True), (usual, touched)):
+        for limits, rows in ((bonds.declared_limits(one.target), True), (usual, touched)):
             found |= ((here < limits[0]) | (here > limits[1])) & rows
     return found
 
