@@ -34,7 +34,7 @@ from icsa.columns.counts import level_tree, most_moved
 from icsa.columns.zero_inflated import ZeroInflated
 from icsa.inspection import guess_schema
 from icsa.randomness import as_key
-from icsa.release import plan_release, release_of
+from icsa.release import plan, prepare, release
 from icsa.tables import read_table
 
 MEASURES = ("levels", "rare", "gaps", "empty", "bins", "bSE", "KS")
@@ -162,24 +162,29 @@ def attacked(plan, original, released, generator: np.random.Generator) -> list[d
     return found
 
 
+def numbers_of(plan, frame) -> dict:
+    """Return the numbers of the masked columns of a table."""
+    return {name: column.numbers(frame[name]) for name, column in plan.columns.items()}
+
+
 def measure(file: Path, exact: bool, releases: int, recipe: str) -> list[dict]:
     """Return the measures of each release of a table; attack and control in pairs."""
     table = read_table(file)
     schema = replace(guess_schema(table), recipe={"exact_counts": exact})
     formulas = analyses_of(file.stem, table, schema)
-    plan, schema = plan_release(table, schema=schema, recipe=recipe)
-    view, original = View.of(table, schema, table), plan.numbers_of(table.frame)
+    planned = plan(prepare(table, schema=schema, recipe=recipe))
+    view, original = View.of(table, schema, table), numbers_of(planned, table.frame)
     generator, found = np.random.default_rng(0), []
     for seed in range(releases):
-        release = release_of(plan, table, schema, as_key(seed)).table
-        records = attacked(plan, original, plan.numbers_of(release.frame), generator)
+        made = release(planned, as_key(seed)).table
+        records = attacked(planned, original, numbers_of(planned, made.frame), generator)
         row = {
             name: np.mean([record[name] for record in records if name in record], axis=0)
             for name in ("levels", "rare", "gaps", "empty", "bins")
             if any(name in record for record in records)
         }
-        utility = analyses(table.frame, release.frame, formulas)
-        row["KS"] = margins(view, View.of(release, schema, table))["KS"]
+        utility = analyses(table.frame, made.frame, formulas)
+        row["KS"] = margins(view, View.of(made, schema, table))["KS"]
         row["bSE"] = utility["bSE"]
         found.append(row)
     return found

@@ -42,7 +42,7 @@ from icsa.columns import fit_column
 from icsa.inspection import guess_schema
 from icsa.privacy import outlier_replication_error
 from icsa.randomness import as_key
-from icsa.release import RECIPES, plan_release, release_of
+from icsa.release import RECIPES, plan, prepare, release
 from icsa.schema import Schema
 from icsa.tables import Table, read_table
 from icsa.utility.models import fit_models
@@ -149,24 +149,25 @@ def measure(
     formulas: tuple[str, ...],
     rows: np.ndarray | None,
     seeds: range,
-    **choices,
+    recipe: str = "mixed",
+    **options,
 ) -> dict:
     original = View.of(table, schema, table)
     space = scaled(original, original)
     rows = farthest(space) if rows is None else rows
     alone = nearest(space[rows], space, rows)
     found = []
-    plan, schema = plan_release(table, schema=schema, **choices)
+    planned = plan(prepare(table, schema=schema, recipe=recipe), **options)
     for seed in seeds:
-        release = release_of(plan, table, schema, as_key(seed)).table
-        released = View.of(release, schema, table)
+        made = release(planned, as_key(seed)).table
+        released = View.of(made, schema, table)
         other = scaled(released, original)
         found.append(
             {
                 "ORE": float(outlier_replication_error(space, other, rows)),
                 "near": (nearest(space[rows], other) < alone).mean(),
                 **margins(original, released),
-                **analyses(table.frame, release.frame, formulas),
+                **analyses(table.frame, made.frame, formulas),
             }
         )
     return means(found)

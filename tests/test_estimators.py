@@ -11,12 +11,13 @@ import pyarrow as pa
 import pytest
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from icsa import ICS, ICSAnonymizer, SpectralAnonymizer
-from icsa.errors import InputError, VerbatimColumnWarning
+from icsa import ICS, ICSAnonymizer, SpectralAnonymizer, anonymize
+from icsa.errors import InputError, UnmatchedRowsWarning, VerbatimColumnWarning
 from icsa.randomness import as_key
 
 ANONYMIZERS = [ICSAnonymizer(), SpectralAnonymizer()]
@@ -34,6 +35,7 @@ def expected_failed_checks(estimator: object) -> dict[str, str]:
 
 
 @pytest.mark.filterwarnings("ignore::icsa.errors.VerbatimColumnWarning")
+@pytest.mark.filterwarnings("ignore::icsa.errors.UnmatchedRowsWarning")
 @parametrize_with_checks(
     [
         ICS(scatters=("cov", "cov4")),
@@ -253,3 +255,38 @@ def test_the_warning_of_a_verbatim_column_names_it(table: np.ndarray) -> None:
     given = pd.DataFrame({"age": table[:, 0]})
     with pytest.warns(VerbatimColumnWarning, match=r"Column\(s\) age: each is one component"):
         ICSAnonymizer(mask="permute").fit_transform(given)
+
+
+def ill(seed: int) -> tuple[pd.DataFrame, pd.Series]:
+    """Return measurements and who is ill, which follows from them but for some noise."""
+    generator = np.random.default_rng(seed)
+    x = generator.normal(size=(400, 4))
+    return pd.DataFrame(x, columns=list("abcd")), pd.Series(
+        x.sum(axis=1) + generator.normal(size=400) > 0, name="ill"
+    )
+
+
+@pytest.mark.parametrize("anonymizer", ANONYMIZERS, ids=["icsa", "sa"])
+def test_a_target_outside_the_table_is_warned_of(anonymizer):
+    x, y = ill(0)
+    pipeline = make_pipeline(StandardScaler(), clone(anonymizer), LogisticRegression())
+    with pytest.warns(UnmatchedRowsWarning, match="Release X and y together"):
+        pipeline.fit(x, y)
+    with pytest.warns(UnmatchedRowsWarning):
+        clone(anonymizer).fit_transform(x, y)
+    clone(anonymizer).fit_transform(x)  # warnings are errors: none without a target
+
+
+@pytest.mark.filterwarnings("ignore::icsa.errors.UnmatchedRowsWarning")
+def test_a_model_learns_from_x_and_y_released_together_and_not_from_x_alone():
+    apart, together = [], []
+    for seed in range(6):
+        (x, y), (new_x, new_y) = ill(seed), ill(100 + seed)
+        pipeline = make_pipeline(ICSAnonymizer(random_state=seed), LogisticRegression())
+        model = pipeline.fit(x, y)[-1]
+        apart.append(model.score(new_x, new_y))
+        table = anonymize(x.assign(ill=y), random_state=seed).table
+        model = LogisticRegression().fit(table[list("abcd")], table["ill"])
+        together.append(model.score(new_x, new_y))
+    assert np.mean(together) > 0.8
+    assert np.mean(apart) < np.mean(together) - 0.15

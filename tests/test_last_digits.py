@@ -21,8 +21,7 @@ from icsa.inspection.outlying import far_rows
 from icsa.masks import flip
 from icsa.measures import Measure, NotEstimable
 from icsa.privacy.lenses import robust_units
-from icsa.release.imputation import fill_missing_scores
-from icsa.release.plan import _standardize
+from icsa.release.scores import fill_missing_scores, standardize
 from icsa.scatters import cov4, mcd, variances
 from icsa.scatters.anchored_estimate import weighted_scatter
 from icsa.scatters.ogk_estimate import untied_scales
@@ -76,7 +75,7 @@ def test_gaps_are_not_filled_by_a_level_that_nobody_has_there(value):
 def test_a_constant_score_is_standardised_to_zero(value):
     for n in range(30, 130, 7):
         scores = np.asfortranarray(np.column_stack([np.full(n, value), np.arange(n)]))
-        centre, spread = _standardize(scores, 1)
+        centre, spread = standardize(scores, 1)
         assert (centre[0], spread[0]) == (value, 1.0)
         assert not scores[:, 0].any()
 

@@ -32,7 +32,7 @@ def test_frames_are_read_and_their_names_used(frame: type) -> None:
     table = frame({"age": [1, 2, 3], "bmi": [1.0, 2.0, 4.0]})
     np.testing.assert_array_equal(as_matrix(table), [[1, 1], [2, 2], [3, 4]])
     with pytest.raises(
-        InputError, match=r"Column 'bmi': 2 of 3 values are missing .* first in row 1"
+        InputError, match=r"Column 'bmi': 2 of 3 values are missing .* first in row 2"
     ):
         as_matrix(frame({"age": [1.0, 2.0, 3.0], "bmi": [1.0, np.nan, np.nan]}))
     with pytest.raises(NotNumericError, match="Column 'name': 1 of 2 values are not numbers"):
@@ -80,7 +80,7 @@ def test_dates_of_numpy_are_refused(cell: object, dtype: object) -> None:
 
 def test_masked_cells_are_refused() -> None:
     x = np.ma.masked_greater(np.array([[1.0, 2.0], [3.0, 99.0]]), 50.0)
-    with pytest.raises(InputError, match="Column '1': 1 of 2 values are masked, first in row 1"):
+    with pytest.raises(InputError, match="Column '1': 1 of 2 values are masked, first in row 2"):
         as_matrix(x)
     np.testing.assert_array_equal(as_matrix(x[:1]), [[1.0, 2.0]])
 
@@ -95,7 +95,7 @@ def test_what_is_no_table_is_refused() -> None:
 @pytest.mark.parametrize("huge", [8.98846567431158e307, -1.1e150, 10**400])
 def test_huge_numbers_are_refused(huge: float) -> None:
     with pytest.raises(
-        InputError, match=r"Column '1': 2 of 3 values are larger than 1e\+150 .* first in row 1"
+        InputError, match=r"Column '1': 2 of 3 values are larger than 1e\+150 .* first in row 2"
     ) as caught:
         as_matrix([[1.0, 2.0], [3.0, huge], [3.0, huge]])
     assert "898" not in str(caught.value)
@@ -111,7 +111,7 @@ def test_what_is_missing_is_said_before_what_is_huge() -> None:
 def test_missing_values_beyond_the_first_block_are_found() -> None:
     x = np.zeros((40_000, 2))
     x[39_999, 1] = np.nan
-    with pytest.raises(InputError, match=r"Column '1': 1 of 40000 .* first in row 39999"):
+    with pytest.raises(InputError, match=r"Column '1': 1 of 40000 .* first in row 40000"):
         as_matrix(x)
 
 

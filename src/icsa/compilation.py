@@ -6,14 +6,18 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
 from numba.core import event
 
-__all__ = ["inlined_kernel", "kernel", "summing_kernel"]
+__all__ = ["inlined_kernel", "kernel", "silent_children", "summing_kernel"]
+
+# Set in the environment of processes that leave it to another to say that kernels are compiled.
+_SILENT = "ICSA_SILENT_COMPILATION"
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -74,17 +78,18 @@ def _private_temporary_folder() -> str:
 
 
 class _Notice(event.Listener):  # type: ignore[misc]
-    """Say once, on standard error, that kernels are being compiled."""
+    """Say once a run, on standard error, that kernels are being compiled."""
 
     def __init__(self) -> None:
         self.said = False
 
     def on_start(self, started: Any) -> None:
         module = getattr(started.data["dispatcher"].py_func, "__module__", "")
-        if not self.said and str(module).startswith("icsa."):
+        ours = str(module).startswith("icsa.")
+        if ours and not self.said and _SILENT not in os.environ:
             self.said = True
             print(
-                "icsa: compiling its kernels, once after installation; this takes some seconds.",
+                "icsa: compiling kernels that were not needed so far: some seconds, once.",
                 file=sys.stderr,
             )
 
@@ -93,3 +98,24 @@ class _Notice(event.Listener):  # type: ignore[misc]
 
 
 event.register("numba:compile", _Notice())
+
+
+@contextmanager
+def silent_children() -> Iterator[None]:
+    """Have processes that are started now leave it to this one to say that kernels are compiled.
+
+    Each of them would say it otherwise. Whether there is something to say, one small kernel tells.
+    """
+    _incremented(0.0)
+    before = os.environ.get(_SILENT)
+    os.environ[_SILENT] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SILENT]
+
+
+@kernel
+def _incremented(value: float) -> float:
+    return value + 1.0

@@ -5,11 +5,13 @@
     ICSAError
     ├── InputError (ValueError)            the data or an option cannot be used as they are
     │   ├── ExactFitError                  too many rows lie on one hyperplane for a robust scatter
+    │   ├── NoAnchorError                  no column can tell robustly who stands out
     │   ├── NotNumericError (TypeError)    a column holds something else than numbers
     │   └── UnknownNameError               no scatter, mask, ... of that name
     └── ConvergenceError (RuntimeError)    an iteration did not reach its fixed point
     DigitsWarning (UserWarning)            a rounded table is released with all digits
     RoundedRelationWarning (UserWarning)   an exact relation holds only up to rounding
+    UnmatchedRowsWarning (UserWarning)     released rows do not go with a target row by row
     VerbatimColumnWarning (UserWarning)    values will be released as they are
 
 A message says what is wrong, where, the limit and the remedy. It never holds a cell value.
@@ -27,9 +29,11 @@ __all__ = [
     "ExactFitError",
     "ICSAError",
     "InputError",
+    "NoAnchorError",
     "NotNumericError",
     "RoundedRelationWarning",
     "UnknownNameError",
+    "UnmatchedRowsWarning",
     "VerbatimColumnWarning",
 ]
 
@@ -40,6 +44,10 @@ class ICSAError(Exception):
 
 class InputError(ICSAError, ValueError):
     """The data or an option cannot be used as they are."""
+
+
+class NoAnchorError(InputError):
+    """No continuous column is left that can tell robustly who stands out."""
 
 
 class ExactFitError(InputError):
@@ -131,6 +139,10 @@ class DigitsWarning(UserWarning):
 
 class RoundedRelationWarning(UserWarning):
     """An exact relation between columns holds in the release only up to rounding."""
+
+
+class UnmatchedRowsWarning(UserWarning):
+    """Released rows do not go row by row with the target that was given with the original's."""
 
 
 class VerbatimColumnWarning(UserWarning):

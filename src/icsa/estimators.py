@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal, Self
@@ -18,7 +19,7 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from icsa.anonymization import masked_copy
-from icsa.errors import InputError
+from icsa.errors import InputError, UnmatchedRowsWarning
 from icsa.ics import InvariantCoordinates, invariant_coordinates
 from icsa.lazily import is_from
 from icsa.matrices import Matrix, as_matrix, column_names
@@ -26,6 +27,12 @@ from icsa.randomness import as_key
 from icsa.rounding import require_known_rounding, warn_of_digits
 
 __all__ = ["ICS", "ICSAnonymizer", "SpectralAnonymizer"]
+
+_UNMATCHED = (
+    "Rows of a release are not those of the same people, so y no longer goes with them, and a "
+    "model behind this step in a pipeline learns nothing. Release X and y together, as columns of "
+    "one table, with icsa.anonymize, and fit the model to what comes out."
+)
 
 
 class ICS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -109,8 +116,10 @@ class _Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _pair(self) -> Sequence[object]:
         raise NotImplementedError
 
-    def fit(self, X: object, y: object = None) -> Self:  # noqa: ARG002, N803
-        """Find the coordinates of the rows of `X`."""
+    def fit(self, X: object, y: object = None) -> Self:  # noqa: N803
+        """Find the coordinates of the rows of `X`; a target `y` is not released, and is told so."""
+        if y is not None:
+            warnings.warn(_UNMATCHED, UnmatchedRowsWarning, stacklevel=2)
         _checked_matrix(self, X, reset=True)
         self.coordinates_: InvariantCoordinates = invariant_coordinates(X, scatters=self._pair())
         return self
@@ -120,7 +129,8 @@ class _Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
         A released row is made of many rows of `X`, so anonymize whole tables: a few rows hide each
         other badly, and one row alone cannot be hidden at all. A data frame comes back with a new
-        index 0, 1, ..., by ``set_output`` too: an old one may name people.
+        index 0, 1, ..., by ``set_output`` too: an old one may name people. No row of the release is
+        that of the person who had it: what belongs together must be in `X` together.
         """
         check_is_fitted(self)
         require_known_rounding(self.round)
@@ -153,6 +163,17 @@ class ICSAnonymizer(_Anonymizer):
     With robust scatters outliers cannot steer the coordinates, so that no coordinate is made for
     one of them. How well they are hidden depends on the table: few columns hide little.
 
+    This is the method alone, for tables of continuous columns without gaps. `icsa.anonymize` does
+    more: it knows kinds of columns (categories, counts, dates, identifiers, bounds), transforms
+    skewed ones, brings their quantiles and correlations back, keeps sums and rules, and fills what
+    is missing. Here a skewed column may come out with a standard deviation more than twice the
+    original's, and a positive one with negative values.
+
+    A release is of the whole table: released row i is not person i, so that a target outside of
+    `X` no longer goes with it. As a step of a pipeline before a classifier or a regression it gives
+    a model that learnt from rows and targets of different people. Release `X` and `y` together, as
+    the second example does.
+
     Parameters
     ----------
     scatters : pair
@@ -181,6 +202,17 @@ class ICSAnonymizer(_Anonymizer):
     >>> x = np.random.default_rng(0).normal(size=(100, 3))
     >>> released = ICSAnonymizer(random_state=1).fit_transform(x)
     >>> bool(np.abs(released.mean(axis=0) - x.mean(axis=0)).max() < 0.1)
+    True
+
+    A target is a column of the table that is released, and the model comes after the release:
+
+    >>> import pandas as pd
+    >>> from icsa import anonymize
+    >>> patients = pd.DataFrame(x, columns=["a", "b", "c"])
+    >>> patients["ill"] = x.sum(axis=1) > 0
+    >>> release = anonymize(patients, random_state=1).table
+    >>> released_x, released_y = release[["a", "b", "c"]], release["ill"]
+    >>> bool(np.corrcoef(released_x.sum(axis=1), released_y)[0, 1] > 0.5)
     True
     """
 

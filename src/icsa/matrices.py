@@ -172,7 +172,7 @@ def _to_float(table: npt.NDArray[Any], x: object) -> Matrix:
         if bad:
             raise NotNumericError(
                 f"Column {name!r}: {len(bad)} of {table.shape[0]} values are not numbers (first in "
-                f"row {bad[0]}): an argument must be a number, or a string that is a number. "
+                f"row {bad[0] + 1}): an argument must be a number, or a string that is a number. "
                 "Fix them, or leave the column out."
             ) from None
     raise InputError("The data cannot be read as numbers. Convert every column to float first.")
@@ -230,5 +230,5 @@ def _reject(bad: npt.NDArray[np.bool_], x: object, what: str, remedy: str) -> No
     rows = np.flatnonzero(bad[:, position])
     raise InputError(
         f"Column {column_names(x)[position]!r}: {rows.size} of {bad.shape[0]} values are {what}, "
-        f"first in row {rows[0]}. {remedy}"
+        f"first in row {rows[0] + 1}, counted from 1. {remedy}"
     )

@@ -17,7 +17,7 @@ from icsa.assessment.fresh_releases import how_before, linear_coordinates
 from icsa.errors import InputError, UnknownNameError
 from icsa.privacy import Policy, Threshold
 from icsa.randomness import as_key
-from icsa.release import anonymize, plan_release, release_of
+from icsa.release import anonymize, plan, prepare, release
 from icsa.schema import ColumnSpec, Schema
 from icsa.tables import Table
 
@@ -29,14 +29,14 @@ def mixed() -> Assessment:
     """Return the assessment of a mixed table and its release, with its plan and a model."""
     original = people()
     table = Table(original)
-    plan, schema = plan_release(table)
-    release = release_of(plan, table, schema, as_key(3))
+    planned = plan(prepare(table))
+    made = release(planned, as_key(3))
     return assess(
         original,
-        release.table,
-        schema=schema,
-        plan=plan,
-        making=release,
+        made.table,
+        schema=planned.schema,
+        plan=planned,
+        making=made,
         redraws=5,
         models=["pressure ~ age + ward"],
         utility={"mean age": lambda f: {"mean": (f["age"].mean(), f["age"].std() / len(f) ** 0.5)}},
@@ -193,29 +193,29 @@ def test_the_plan_gives_the_risk_before_any_key() -> None:
 
 def test_coordinates_of_a_linear_recipe_are_those_of_the_numbers() -> None:
     original = Table(normal_table(200, 4))
-    plan, schema = plan_release(original, recipe="paper")
-    release = release_of(plan, original, schema, as_key(1))
-    found = assess(original, release.table, schema=schema)
-    coordinates = linear_coordinates(found.tables, plan)
+    planned = plan(prepare(original, recipe="paper"))
+    made = release(planned, as_key(1))
+    found = assess(original, made.table, schema=planned.schema)
+    coordinates = linear_coordinates(found.tables, planned)
     assert coordinates is not None
     x = original.frame.to_numpy()
     np.testing.assert_allclose(
-        coordinates.transform(x), plan.coordinates.transform(plan.scores), atol=1e-9
+        coordinates.transform(x), planned.coordinates.transform(planned.scores), atol=1e-9
     )
     np.testing.assert_allclose(
         coordinates.transform(x) @ coordinates.mixing.T + coordinates.location, x, atol=1e-9
     )
-    curved, declared = plan_release(original, recipe="mixed")
+    curved = plan(prepare(original, recipe="mixed"))
     assert linear_coordinates(found.tables, curved) is None
-    assert how_before(found.tables, curved, declared, 0).n_redraws == 100
+    assert how_before(found.tables, curved, 0).n_redraws == 100
 
 
 def test_the_fitted_map_and_redraws_agree() -> None:
     original = with_outlier(normal_table(120, 3, seed=4), 50.0)
     table = Table(original)
-    plan, schema = plan_release(table, recipe="paper", method="sa")
-    release = release_of(plan, table, schema, as_key(1))
-    found = assess(original, release.table, schema=schema, plan=plan, redraws=200)
+    planned = plan(prepare(table, recipe="paper"), method="sa")
+    made = release(planned, as_key(1))
+    found = assess(original, made.table, schema=planned.schema, plan=planned, redraws=200)
     redrawn = found.privacy.redrawn
     assert redrawn is not None
     by_map = np.array([person.expected_replicas for person in found.people])

@@ -10,7 +10,7 @@ import pytest
 
 import icsa
 from icsa import cli
-from icsa.cli import app
+from icsa.cli import commands
 from icsa.errors import ConvergenceError, InputError
 from icsa.scatters import SCATTERS
 
@@ -149,7 +149,7 @@ def test_exit_codes_of_what_is_no_bug(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(app, "invoke", raising(error))
+    monkeypatch.setattr(commands, "invoke", raising(error))
     assert cli.run(["anything"]) == code
     shown = capsys.readouterr().err
     assert shown.startswith(f"icsa: {message}")
@@ -161,7 +161,7 @@ def test_a_bug_is_exit_code_1_and_its_words_are_shown_with_debug_only(
 ) -> None:
     error = TypeError("could not convert '41, HIV+'")
     error.add_note("This was in job 'a'.")
-    monkeypatch.setattr(app, "invoke", raising(error))
+    monkeypatch.setattr(commands, "invoke", raising(error))
     assert cli.run(["anything"]) == 1
     shown = capsys.readouterr().err
     assert shown.startswith("icsa: this is a bug in icsa: TypeError in icsa.cli, line ")
@@ -177,7 +177,7 @@ def test_the_job_of_an_error_is_shown(
 ) -> None:
     error = InputError("Bad.")
     error.add_note("This was in job 'a'.")
-    monkeypatch.setattr(app, "invoke", raising(error))
+    monkeypatch.setattr(commands, "invoke", raising(error))
     assert cli.run(["anything"]) == 2
     assert capsys.readouterr().err == "icsa: error: Bad. This was in job 'a'.\n"
 

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from icsa import cli
-from icsa.cli import app
+from icsa.cli import commands
 from icsa.cli.console import plain
 from icsa.tables import Table, read_table, write_table
 from icsa.tables.table import Variable
@@ -100,8 +100,8 @@ def interrupted(*_: object, **__: object) -> None:
     ("arguments", "where"),
     [
         (["anonymize", "{file}"], "icsa.tables.read_table"),
-        (["anonymize", "{file}"], "icsa.release.release_of"),
-        (["anonymize", "{file}", "--report", "{file}.html"], "icsa.release.release_of"),
+        (["anonymize", "{file}"], "icsa.release.release"),
+        (["anonymize", "{file}", "--report", "{file}.html"], "icsa.release.release"),
         (["inspect", "{file}", "--schema-out", "{file}.toml"], "icsa.inspection.inspect_table"),
         (["assess", "{file}", "{file}", "--json", "{file}.json"], "icsa.assessment.assess"),
         (["scatters"], "icsa.cli.console.console"),
@@ -276,7 +276,7 @@ def test_a_bug_is_reported_where_the_package_says(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr("importlib.metadata.metadata", lambda _name: Metadata(*links))
-    monkeypatch.setattr(app, "invoke", raising(TypeError("41, HIV+")))
+    monkeypatch.setattr(commands, "invoke", raising(TypeError("41, HIV+")))
     assert cli.run(["anything"]) == 1
     shown = capsys.readouterr().err
     assert f"Report it {where}, with what the same command prints with --debug" in shown
@@ -288,7 +288,7 @@ def test_a_package_without_metadata_has_a_message_too(monkeypatch: pytest.Monkey
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr("importlib.metadata.metadata", unknown)
-    monkeypatch.setattr(app, "invoke", raising(TypeError()))
+    monkeypatch.setattr(commands, "invoke", raising(TypeError()))
     assert cli.run(["anything"]) == 1
 
 

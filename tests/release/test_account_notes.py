@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+import xlsxwriter
 
 import icsa
+from icsa import anonymize
+from icsa.cli import run
 from icsa.inspection import guess_schema, inspect_table
 from icsa.inspection.cautions import cautions_on
 from icsa.schema import ColumnSpec, Schema
@@ -90,3 +94,55 @@ def test_declared_codes_and_kept_columns_are_no_matter() -> None:
 def test_they_are_warnings_of_the_release(cells: Any, said: str) -> None:
     release = icsa.anonymize(table_with(x=cells), random_state=1)
     assert any(warning.startswith("x: ") and said in warning for warning in release.warnings)
+
+
+def outlying_level(column: str, level: str, rows: slice) -> pl.DataFrame:
+    """Return measurements with five people far away at first, and a level in some rows."""
+    generator = np.random.default_rng(6)
+    measured = generator.normal(size=(200, 3))
+    measured[:5] += 40.0
+    levels = generator.choice(["a", "b"], 200).astype(object)
+    levels[rows] = level
+    return pl.DataFrame(measured, schema=["x", "y", "z"]).with_columns(
+        pl.Series(column, levels, dtype=pl.String)
+    )
+
+
+def test_a_level_that_only_people_who_stand_out_have_is_told_with_its_column():
+    told = "'ward': some values belong only to people who stand out, who are hidden less well"
+    (note,) = [
+        warning
+        for warning in anonymize(outlying_level("ward", "c", slice(5)), random_state=1).warnings
+        if "belong only" in warning
+    ]
+    assert note.startswith(told)
+    assert "Merge rare levels with others, or drop the column" in note
+    everywhere = anonymize(outlying_level("ward", "c", slice(0, 60, 3)), random_state=1)
+    assert not any("belong only" in warning for warning in everywhere.warnings)
+
+
+def write(frame: pl.DataFrame, path: Path) -> None:
+    if path.suffix == ".csv":
+        frame.write_csv(path)
+        return
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet()
+        for row, cells in enumerate([tuple(frame.columns), *frame.rows()]):
+            sheet.write_row(row, 0, cells)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+def test_a_column_without_a_name_is_told(tmp_path, capsys, suffix):
+    frame = outlying_level("ward", "c", slice(0, 60, 3)).with_row_index("")
+    unnamed, named = (str(tmp_path / f"{name}{suffix}") for name in ("unnamed", "named"))
+    write(frame, Path(unnamed))
+    write(frame.rename({"": "row"}), Path(named))
+    layout = "1 without a name in the header: it is called 'column_1'"
+    assert run(["inspect", unnamed]) == 0
+    assert layout in capsys.readouterr().out
+    assert run(["anonymize", unnamed, "--seed", "1"]) == 0
+    shown = capsys.readouterr().out
+    assert layout in shown
+    assert "look at: column_1: without a name in the file's header" in shown
+    assert run(["anonymize", named, "--seed", "1"]) == 0
+    assert "without a name" not in capsys.readouterr().out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from icsa.errors import ICSAError, InputError, UnknownNameError
 from icsa.inspection import guess_schema
 from icsa.randomness import as_key
-from icsa.release import RECIPES, anonymize, plan_of, prepare_release, release_of
+from icsa.release import RECIPES, PlanOnce, anonymize, plan, prepare, release
 from icsa.schema import ColumnSpec, Schema
 from icsa.tables import Table, Variable, from_frame
 from tests.release.tables import clinic, frames
@@ -191,15 +192,6 @@ def test_three_hundred_columns():
     assert anonymize(wide, method="sa", random_state=1).table.shape == (700, 300)
 
 
-def test_a_table_without_continuous_columns_says_what_to_do():
-    generator = np.random.default_rng(0)
-    table = pl.DataFrame({f"q{j}": generator.choice(["a", "b", "c"], 100) for j in range(5)})
-    with pytest.raises(InputError, match="--method sa"):
-        anonymize(table)
-    released = anonymize(table, method="sa", random_state=1).table
-    assert released["q0"].value_counts().sort("q0").equals(table["q0"].value_counts().sort("q0"))
-
-
 def test_rows_whose_signs_all_stay_are_told_of():
     frame = pl.DataFrame(np.random.default_rng(1).normal(size=(500, 5)), schema=list("abcde"))
     told = {
@@ -310,13 +302,30 @@ def test_a_table_without_the_cells_that_are_masked_gives_the_same_release():
     rng = np.random.default_rng(4)
     frame = pl.DataFrame({name: rng.normal(size=60) for name in ("a", "b", "c", "d")})
     table = from_frame(frame.with_columns(pl.Series("e", [9, None, 1] * 20)))
-    prepared, schema, recipe = prepare_release(table, keep=["e"])
-    spare = prepared.spare
-    plan = plan_of(prepared, schema, recipe)
-    assert spare.frame.select("a", "b", "c", "d").null_count().row(0) == (60, 60, 60, 60)
-    full, less = (release_of(plan, t, schema, as_key(5)) for t in (table, spare))
+    planned = plan(prepare(table, keep=["e"]))
+    assert planned.spare.frame.select("a", "b", "c", "d").null_count().row(0) == (60, 60, 60, 60)
+    full, less = (release(p, as_key(5)) for p in (replace(planned, spare=table), planned))
     assert full.table.frame.equals(less.table.frame)
     assert full.columns == less.columns
+
+
+def test_what_is_used_up_says_so_and_a_plan_never_is():
+    rng = np.random.default_rng(4)
+    table = from_frame(pl.DataFrame({name: rng.normal(size=60) for name in ("a", "b", "c", "d")}))
+    prepared = prepare(table)
+    planned = plan(prepared)
+    with pytest.raises(InputError, match="makes one plan"):
+        plan(prepared)
+    scores = planned.scores.copy()
+    first, second = (release(planned, as_key(5)).table.frame for _ in range(2))
+    assert np.array_equal(planned.scores, scores)
+    once = PlanOnce(planned)
+    third = release(once, as_key(5)).table.frame
+    assert first.equals(second)
+    assert first.equals(third)
+    assert not np.array_equal(planned.scores, scores)  # masked where they were
+    with pytest.raises(InputError, match="makes one release"):
+        release(once, as_key(5))
 
 
 def test_labels_of_replaced_codes_are_not_released() -> None:

@@ -12,7 +12,7 @@ from icsa.columns.continuous import Continuous
 from icsa.columns.counts import counts_among
 from icsa.inspection import guess_schema
 from icsa.randomness import as_key
-from icsa.release import anonymize, plan_release, release_of
+from icsa.release import anonymize, plan, prepare, release
 from icsa.schema import Schema
 from icsa.tables import Table, from_frame
 from tests.release.tables import clinic
@@ -27,8 +27,8 @@ def schema_of(table: Table, **choices: object) -> Schema:
 @pytest.fixture(scope="module")
 def moved_releases() -> list[pl.DataFrame]:
     table = from_frame(clinic(300))
-    plan, schema = plan_release(table, schema=schema_of(table, exact_counts=False))
-    return [release_of(plan, table, schema, as_key(seed)).table.frame for seed in SEEDS]
+    planned = plan(prepare(table, schema=schema_of(table, exact_counts=False)))
+    return [release(planned, as_key(seed)).table.frame for seed in SEEDS]
 
 
 def counts_of(frame: pl.DataFrame, name: str) -> dict[object, int]:
@@ -78,7 +78,7 @@ def test_the_key_decides_and_true_is_the_default() -> None:
     schema = schema_of(table, exact_counts=False)
     one, again, other = (anonymize(table, schema=schema, random_state=key) for key in (1, 1, 2))
     assert one.table.frame.equals(again.table.frame)
-    wards = [counts_of(release.table.frame, "ward") for release in (exact, one, other)]
+    wards = [counts_of(made.table.frame, "ward") for made in (exact, one, other)]
     assert wards[0] == counts_of(table.frame, "ward")
     assert wards[1] != wards[2]
     assert one.recipe.describe() == "mixed with exact_counts false"
@@ -89,8 +89,8 @@ def test_the_key_decides_and_true_is_the_default() -> None:
 
 def test_quantiles_are_moved_by_a_few() -> None:
     table = from_frame(pl.DataFrame({"a": np.random.default_rng(0).normal(size=400)}))
-    plan, _ = plan_release(table, schema=schema_of(table, exact_counts=False), method="sa")
-    column = plan.columns["a"]
+    planned = plan(prepare(table, schema=schema_of(table, exact_counts=False)), method="sa")
+    column = planned.columns["a"]
     assert isinstance(column, Continuous)
     moves = []
     for seed in range(200):
@@ -118,12 +118,9 @@ def test_missing_cells_of_a_sum_are_moved_too() -> None:
             total=pl.when(pl.col("row") % 6 == 0).then(None).otherwise(pl.col("total"))
         ).drop("row")
     )
-    plan, schema = plan_release(table, schema=schema_of(table, exact_counts=False))
-    assert [r.missing for r in plan.derivation.computed if r.target == "total"] == [50]
-    gaps = [
-        release_of(plan, table, schema, as_key(seed)).table.frame["total"].null_count()
-        for seed in SEEDS
-    ]
+    planned = plan(prepare(table, schema=schema_of(table, exact_counts=False)))
+    assert [r.missing for r in planned.derivation.computed if r.target == "total"] == [50]
+    gaps = [release(planned, as_key(seed)).table.frame["total"].null_count() for seed in SEEDS]
     assert len(set(gaps)) > 2
     assert max(abs(n - 50) for n in gaps) <= 2
 
@@ -146,8 +143,8 @@ def test_reasons_for_missing_cells_are_moved_by_a_few() -> None:
         schema = schema_of(table, exact_counts=exact)
         spec = replace(schema.columns["income"], missing_codes=(-9, -8))
         schema = replace(schema, columns={**schema.columns, "income": spec})
-        plan, schema = plan_release(table, schema=schema)
-        frames = [release_of(plan, table, schema, as_key(seed)).table.frame for seed in SEEDS]
+        planned = plan(prepare(table, schema=schema))
+        frames = [release(planned, as_key(seed)).table.frame for seed in SEEDS]
         found.append([[int((f["income"] == code).sum()) for code in (-9, -8)] for f in frames])
     exact, moved = np.array(found)
     np.testing.assert_array_equal(exact, np.tile([36, 24], (len(SEEDS), 1)))
@@ -169,12 +166,12 @@ def test_a_level_that_one_person_has_may_go_but_none_comes() -> None:
             }
         )
     )
-    plan, schema = plan_release(table, schema=schema_of(table, exact_counts=False))
-    releases = [release_of(plan, table, schema, as_key(seed)) for seed in range(24)]
-    rare = [counts_of(release.table.frame, "ward").get("rare", 0) for release in releases]
+    planned = plan(prepare(table, schema=schema_of(table, exact_counts=False)))
+    releases = [release(planned, as_key(seed)) for seed in range(24)]
+    rare = [counts_of(made.table.frame, "ward").get("rare", 0) for made in releases]
     assert set(rare) == {0, 1, 2}
     told = "ward: 1 level(s) held by fewer than 3 people may be in the release as they are"
-    assert all(any(told in w for w in release.warnings) for release in releases)
+    assert all(any(told in w for w in made.warnings) for made in releases)
 
 
 @pytest.mark.parametrize("halves", [0.3, 0.5])
@@ -202,10 +199,10 @@ def test_what_parts_the_people_alike_is_moved_alike(halves: float) -> None:
         name: replace(spec, kind=kinds.get(name, spec.kind))
         for name, spec in schema.columns.items()
     }
-    plan, schema = plan_release(table, schema=replace(schema, columns=columns))
+    planned = plan(prepare(table, schema=replace(schema, columns=columns)))
     counts = set()
     for seed in SEEDS:
-        frame = release_of(plan, table, schema, as_key(seed)).table.frame
+        frame = release(planned, as_key(seed)).table.frame
         yes = int((frame["smokes"] == "yes").sum())
         counts.add(yes)
         assert int((frame["cigarettes"] != 0).sum()) == yes
@@ -220,10 +217,9 @@ def test_tails_of_two_releases_have_no_cell_in_common(exact: bool) -> None:
     # all but one could solve for the last: of unrounded columns no two keys may give the same.
     x = np.random.default_rng(7).normal(size=(240, 4))
     table = from_frame(pl.DataFrame(x @ np.random.default_rng(8).normal(size=(4, 4))))
-    plan, schema = plan_release(table, schema=schema_of(table, exact_counts=exact))
+    planned = plan(prepare(table, schema=schema_of(table, exact_counts=exact)))
     one, two = (
-        np.sort(release_of(plan, table, schema, as_key(seed)).table.frame.to_numpy(), axis=0)
-        for seed in (1, 2)
+        np.sort(release(planned, as_key(seed)).table.frame.to_numpy(), axis=0) for seed in (1, 2)
     )
     for column in range(4):
         assert not np.isin(one[:, column], two[:, column]).any()

@@ -8,7 +8,7 @@ import pytest
 
 from icsa.errors import ConvergenceError, InputError
 from icsa.recipes import resolve_recipe
-from icsa.release import anonymize, plan_release
+from icsa.release import anonymize, plan, prepare
 from icsa.tables import from_frame
 
 
@@ -44,16 +44,16 @@ def half_tied() -> pl.DataFrame:
 
 def test_raw_units_are_those_of_tied_columns_too():
     table = half_tied()
-    plan, _ = plan_release(from_frame(table), recipe="paper", method="sa", raw_units=True)
-    np.testing.assert_allclose(plan.scores.std(axis=0), table.to_numpy().std(axis=0), rtol=1e-9)
+    planned = plan(prepare(from_frame(table), recipe="paper"), method="sa", raw_units=True)
+    np.testing.assert_allclose(planned.scores.std(axis=0), table.to_numpy().std(axis=0), rtol=1e-9)
 
 
 def test_raw_units_of_a_split_column_are_those_off_its_spike():
     table = half_tied()
-    plan, _ = plan_release(from_frame(table), recipe="mixed", method="sa", raw_units=True)
+    planned = plan(prepare(from_frame(table), recipe="mixed"), method="sa", raw_units=True)
     costs = table["costs"].filter(table["costs"] > 0).to_numpy()
     wanted = [table["small"].std(ddof=0), table["large"].std(ddof=0), np.sqrt(0.24), costs.std()]
-    np.testing.assert_allclose(plan.scores.std(axis=0)[:4], wanted, rtol=1e-9)
+    np.testing.assert_allclose(planned.scores.std(axis=0)[:4], wanted, rtol=1e-9)
 
 
 @pytest.mark.parametrize(

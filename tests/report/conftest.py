@@ -15,7 +15,7 @@ from icsa.assessment import assess
 from icsa.assessment.document import Document
 from icsa.privacy import Policy, Threshold
 from icsa.randomness import as_key
-from icsa.release import plan_release, release_of
+from icsa.release import plan, prepare, release
 from icsa.tables import Table
 from tests.assessment.tables import normal_table, people, with_outlier
 
@@ -39,15 +39,15 @@ def _everything() -> Document:
     table = Table(_named(people()))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        plan, schema = plan_release(table, keep=["sex"])
-        release = release_of(plan, table, schema, as_key(3))
+        planned = plan(prepare(table, keep=["sex"]))
+        made = release(planned, as_key(3))
     other = _named(people(seed=2)).with_columns(pl.col("pressure").shuffle(seed=1))
     return assess(
         table,
-        release.table,
-        schema=schema,
-        plan=plan,
-        making=release,
+        made.table,
+        schema=planned.schema,
+        plan=planned,
+        making=made,
         redraws=5,
         against=other,
         classify=["sex"],
@@ -62,9 +62,9 @@ def _everything() -> Document:
 def _at_risk() -> Document:
     """Return a release under a key that was lucky: others would have copied."""
     table = Table(with_outlier(normal_table(120, 3, seed=4), 50.0))
-    plan, schema = plan_release(table, recipe="paper", method="sa")
+    planned = plan(prepare(table, recipe="paper"), method="sa")
     fresh = Table(normal_table(120, 3, seed=5))
-    return assess(table, fresh, schema=schema, plan=plan, redraws=30).document()
+    return assess(table, fresh, schema=planned.schema, plan=planned, redraws=30).document()
 
 
 def _in_parts() -> Document:

@@ -15,7 +15,7 @@ from icsa.studies.attacks import CELL, AttacksConfig, attack_block, attacks_stud
 from icsa.studies.attacks_claims import claims
 from icsa.studies.attacks_results import overview, summary, wide, write_results
 from icsa.studies.engine import run_study
-from icsa.studies.methods import method_of
+from icsa.studies.named_methods import method_of
 
 SMALL = AttacksConfig(
     methods=("mcd50-mcd75", "mcd50-mcd75+redraw+d"),

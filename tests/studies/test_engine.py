@@ -20,7 +20,7 @@ import pytest
 from icsa.errors import ConvergenceError, InputError
 from icsa.studies import Job, Study, config_text, read_parts, run_study
 from icsa.studies.folder import opened_folder
-from icsa.studies.progress import Pace
+from icsa.studies.pace import Pace
 from tests.studies import toy
 
 ROOT = Path(__file__).parents[2]
@@ -65,6 +65,15 @@ def test_two_processes_give_the_same_bytes(reference: Path, tmp_path: Path) -> N
 def test_a_local_dask_cluster_gives_the_same_bytes(reference: Path, tmp_path: Path) -> None:
     run(STUDY, tmp_path, workers=2, dask="local")
     assert part_bytes(tmp_path) == part_bytes(reference)
+
+
+@pytest.mark.parametrize(("workers", "silent"), [(1, False), (2, True)])
+def test_worker_processes_say_nothing_about_kernels(
+    tmp_path: Path, workers: int, silent: bool
+) -> None:
+    study = toy.toy_study(function=toy.say_whether_silent)
+    run(study, tmp_path, workers=workers)
+    assert (read_parts(study, tmp_path)["silent"] == silent).all()
 
 
 def test_a_finished_study_is_not_computed_again(reference: Path) -> None:

@@ -13,7 +13,7 @@ from icsa.errors import InputError
 from icsa.masks import MASKS
 from icsa.studies.engine import read_parts, run_study
 from icsa.studies.method_times import method_times
-from icsa.studies.methods import method_of
+from icsa.studies.named_methods import method_of
 from icsa.studies.simulation import (
     PAPER_METHODS,
     SimulationConfig,

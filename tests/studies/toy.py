@@ -38,6 +38,10 @@ def draw(config: ToyConfig, *, size: int, repetition: int) -> dict[str, object]:
     }
 
 
+def say_whether_silent(config: ToyConfig, *, size: int, repetition: int) -> dict[str, object]:
+    return {"silent": [int("ICSA_SILENT_COMPILATION" in os.environ)]}
+
+
 def refuse(config: ToyConfig, *, size: int, repetition: int) -> dict[str, object]:
     raise AssertionError("a finished study is computed again")
 

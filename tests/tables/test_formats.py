@@ -407,7 +407,8 @@ def test_workbook_types(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> Non
         "none": [None, None, None],
     }
     assert describe_layout(table) == (
-        "Excel, sheet 'People' (not read: 'Notes'), 3 rows, 6 columns"
+        "Excel, sheet 'People' (not read: 'Notes'), 3 rows, 6 columns, "
+        "1 without a name in the header: it is called 'column_5'"
     )
     assert not caplog.records
 

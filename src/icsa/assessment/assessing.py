@@ -223,7 +223,7 @@ def assess(
     )
     check_asked(asked, comparison)
     made = _making(making)
-    known = how_before(comparison, plan, declared, redraws)
+    known = how_before(comparison, plan, redraws)
     part = told if rival is None else _part_of(told, 0.0)
     found = _assessed(comparison, rows, known, policy, asked, made, part)
     if rival is None:

@@ -13,8 +13,7 @@ from icsa.errors import InputError
 from icsa.ics import InvariantCoordinates
 from icsa.masks import MASKS
 from icsa.randomness import as_key
-from icsa.release import Plan, release_of
-from icsa.schema import Schema
+from icsa.release import Plan, release
 
 __all__ = ["FEWEST_REDRAWS", "Before", "how_before", "linear_coordinates", "usual_redraws"]
 
@@ -35,7 +34,7 @@ class Before:
     note: str = ""
 
 
-def how_before(comparison: Comparison, plan: Plan | None, schema: Schema, redraws: int) -> Before:
+def how_before(comparison: Comparison, plan: Plan | None, redraws: int) -> Before:
     """Return how the risk before any key is found for this table.
 
     The fitted map is enough where the recipe is linear and nothing is missing, calibrated or
@@ -46,8 +45,6 @@ def how_before(comparison: Comparison, plan: Plan | None, schema: Schema, redraw
     comparison : Comparison
     plan : Plan, optional
         That the release was made by; without it the risk is not known.
-    schema : Schema
-        That the plan was made for.
     redraws : int
         How many releases; 0 takes what suits the size.
     """
@@ -72,7 +69,7 @@ def how_before(comparison: Comparison, plan: Plan | None, schema: Schema, redraw
         )
 
     def redraw(_number: int) -> FeatureTable:
-        fresh = release_of(plan, comparison.original, schema, as_key(None))
+        fresh = release(plan, as_key(None))
         return comparison.encode(fresh.table.frame)
 
     return Before(coordinates, redraw if count else None, count, note)

@@ -10,9 +10,8 @@ from pathlib import Path
 import tomlkit
 
 from icsa.errors import InputError, UnknownNameError
-from icsa.files import require_readable
+from icsa.files import read_toml, require_readable
 from icsa.privacy import Policy, Threshold
-from icsa.schema_files.toml_files import read_toml
 
 __all__ = ["policy_text", "read_policy"]
 

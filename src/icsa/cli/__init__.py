@@ -52,7 +52,7 @@ def run(arguments: Sequence[str]) -> int:
     """
     debug, rest = _split_debug(arguments)
     try:
-        from icsa.cli.app import invoke
+        from icsa.cli.commands import invoke
 
         code = invoke(rest)
         sys.stdout.flush()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shlex import join
+from threading import Thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -41,9 +43,9 @@ from icsa.cli.arguments import (
     require_free,
     require_of_use,
     schema_of,
+    telling_what_is_written,
 )
 from icsa.cli.assessment_summary import print_assessment
-from icsa.cli.interruption import telling_what_is_written
 from icsa.errors import InputError
 
 if TYPE_CHECKING:
@@ -72,7 +74,7 @@ def anonymize(
     output: Output = None,
     schema: SchemaFile = None,
     keep: Keep = None,
-    method: Method = "icsa",
+    method: Method = None,
     scatters: Scatters = None,
     mask: Mask = None,
     recipe: RecipeName = "mixed",
@@ -172,12 +174,11 @@ def _made(
     once: bool,
 ) -> _Made:
     """Read, mask and write. A release that is made once lets the original go as early as can be."""
-    from icsa.cli.loading import load_meanwhile
-    from icsa.cli.progress import stages
+    from icsa.cli.console import stages
 
-    load_meanwhile()
+    _load_meanwhile()
     table = read()
-    from icsa.release import plan_of, prepare_release, release_of
+    from icsa.release import PlanOnce, plan, prepare, release
     from icsa.release.methods import method_of
     from icsa.tables import unwritten_reasons, write_table
 
@@ -188,20 +189,41 @@ def _made(
     with stages(size, quiet=quiet) as progress:
         progress("looking at the columns", 0.0)
         with naming_the_sheet(table.layout), naming_the_file(file):
-            prepared, declared, recipe = prepare_release(table, schema=given, **choices)
+            prepared = prepare(table, schema=given, **choices)
+            declared = prepared.schema
             if once:
                 table = prepared.spare
-            plan = plan_of(prepared, declared, recipe, progress=progress, **options)
+            planned = plan(prepared, progress=progress, **options)
             started = perf_counter()
-            release = release_of(plan, table, declared, key, once=once, progress=progress)
+            made = release(PlanOnce(planned) if once else planned, key, progress=progress)
         seconds = perf_counter() - started
-        kept = None if once else plan
-        del prepared, plan  # a long table needs the room
-        lost = unwritten_reasons(release.table, target)
-        release = replace(release, warnings=(*release.warnings, *lost))
+        kept = None if once else planned
+        del prepared, planned  # a long table needs the room
+        lost = unwritten_reasons(made.table, target)
+        made = replace(made, warnings=(*made.warnings, *lost))
         progress("writing", 0.9)
-        write_table(release.table, target, force=force)
-    return _Made(release, table, kept, declared, seconds)
+        write_table(made.table, target, force=force)
+    return _Made(made, table, kept, declared, seconds)
+
+
+def _load_meanwhile() -> None:
+    """Begin to load what a release needs while its file is being read, in a thread of its own.
+
+    Polars reads without holding the interpreter, so that half of the time is gained. What goes
+    wrong in the thread goes wrong again, and is told, where it is needed.
+    """
+    Thread(target=_load).start()
+
+
+def _load() -> None:
+    with suppress(Exception):
+        import numpy as np
+
+        import icsa.release  # noqa: F401
+        from icsa.columns.transforms import PowerScale
+
+        # The first kernel of a process takes longest, as numba itself is set up.
+        PowerScale(centre=0.0, spread=1.0, exponent=0.5, low=-1.0, high=1.0).forward(np.zeros(1))
 
 
 def _write_key(path: Path, secret: bytes) -> None:

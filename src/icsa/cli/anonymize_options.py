@@ -44,7 +44,10 @@ Keep = Annotated[
     list[str] | None,
     typer.Option("--keep", metavar="COLUMN", help="Release this column as it is."),
 ]
-Method = Annotated[str, typer.Option("--method", metavar="icsa|sa", help="Robust, or spectral.")]
+Method = Annotated[
+    str | None,
+    typer.Option("--method", metavar="icsa|sa", help="Robust (default if it works), or spectral."),
+]
 Scatters = Annotated[
     str | None,
     typer.Option("--scatters", metavar="A,B", help="A pair of scatters; see icsa scatters."),

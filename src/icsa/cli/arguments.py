@@ -1,11 +1,13 @@
-"""What commands on files share: their options, and what is asked of the files before any work."""
+"""What commands on files share: options, what is asked of files before any work, told after."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -33,6 +35,7 @@ __all__ = [
     "require_free",
     "require_of_use",
     "schema_of",
+    "telling_what_is_written",
 ]
 
 SchemaFile = Annotated[
@@ -157,7 +160,7 @@ def require_of_use(
 
 @contextmanager
 def naming_the_file(path: Path) -> Iterator[None]:
-    """Have errors about a table begin with the file that it is from.
+    """Have errors about a table begin with the file that it is from, which commands in them name.
 
     Unknown names are left alone: they are of options or in a schema, and say so. Errors about the
     structure of a file count its header as row 1, so those about cells say that they do not.
@@ -173,7 +176,10 @@ def naming_the_file(path: Path) -> Iterator[None]:
         yield
     except ICSAError as error:
         if not isinstance(error, UnknownNameError) and not str(error).startswith(str(path)):
-            error.args = (f"{path}: {error}", *error.args[1:])
+            said = re.sub(
+                r"(?<=icsa )(\w+) FILE\b", lambda m: f"{m[1]} {quote(str(path))}", str(error)
+            )
+            error.args = (f"{path}: {said}", *error.args[1:])
         if " in row " in str(error):
             error.add_note("Rows are counted from the first below the header.")
         raise
@@ -202,3 +208,46 @@ def schema_of(path: Path | None, table: Table) -> Schema | None:
     from icsa.schema_files import read_schema
 
     return read_schema(path, table)
+
+
+@contextmanager
+def telling_what_is_written(paths: Iterable[Path | None]) -> Iterator[None]:
+    """Have an interruption say which of some files the command had written by then.
+
+    Parameters
+    ----------
+    paths : iterable of Path or None
+        All that the command may write.
+
+    Examples
+    --------
+    >>> try:
+    ...     with telling_what_is_written([Path("release.csv")]):
+    ...         raise KeyboardInterrupt
+    ... except KeyboardInterrupt as stop:
+    ...     print(*stop.__notes__)
+    Nothing was written.
+    """
+    before = {path: _state(path) for path in paths if path is not None}
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        done = [path for path, state in before.items() if _state(path) != state]
+        missing = [path for path in before if path not in done]
+        stop.add_note(f"Written: {_listed(done)}." if done else "Nothing was written.")
+        if done and missing:
+            stop.add_note(f"Not written: {_listed(missing)}.")
+        raise
+
+
+def _state(path: Path) -> tuple[int, int, int] | None:
+    """Return what differs once a file has been replaced; None where there is none."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def _listed(paths: list[Path]) -> str:
+    return ", ".join(map(str, paths))

@@ -25,9 +25,9 @@ from icsa.cli.arguments import (
     require_free,
     require_of_use,
     schema_of,
+    telling_what_is_written,
 )
 from icsa.cli.assessment_summary import print_assessment
-from icsa.cli.interruption import telling_what_is_written
 
 if TYPE_CHECKING:
     from icsa.assessment import Assessment, Edition
@@ -244,7 +244,7 @@ def _assessed(
     from icsa.assessment import assess as assess_tables
     from icsa.assessment import assessment_cost
     from icsa.assessment.fresh_releases import usual_redraws
-    from icsa.cli.progress import stages
+    from icsa.cli.console import stages
 
     rows, columns = original.frame.shape
     cost = assessment_cost(rows, released.frame.height, columns)
@@ -266,14 +266,14 @@ def _assessed(
 
 
 def _usual_plan(table: Table, schema: Schema | None) -> tuple[Plan, Schema, str]:
-    from icsa.release import plan_release
+    from icsa.release import plan, prepare
 
-    plan, declared = plan_release(table, schema=schema)
+    usual = plan(prepare(table, schema=schema))
     note = (
         "The risk before any key is that of icsa anonymize with its usual recipe on this original: "
         "it speaks of this release only if it was made so."
     )
-    return plan, declared, note
+    return usual, usual.schema, note
 
 
 def _write(assessment: Assessment, outputs: Mapping[str, Path | None]) -> None:

@@ -1,21 +1,25 @@
-"""Where commands print: colours on a terminal only, and not if NO_COLOR is set."""
+"""Where commands print: colours and progress on a terminal only; no colours if NO_COLOR is set."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from unicodedata import category
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["console", "plain", "print_line"]
+__all__ = ["console", "plain", "print_line", "stages"]
 
 # A line of a table stays a line for grep.
 _WIDTH_OF_PIPES = 200
 # Blanks of all widths, which Python does not call printable.
 _SPACE = "Zs"
+# Cells below which no bar is shown: it would be gone before it could be read.
+_LONG = 2_000_000
 
 
 def console() -> Console:
@@ -84,3 +88,30 @@ def print_line(
     written: [red]release.csv
     """
     show.print(plain(text), markup=False, style=style, soft_wrap=to_copy)
+
+
+@contextmanager
+def stages(n_cells: int, *, quiet: bool) -> Iterator[Callable[[str, float], None]]:
+    """Give a function to call with the name of a stage and the share of the work before it.
+
+    Examples
+    --------
+    >>> with stages(10, quiet=False) as progress:
+    ...     progress("reading", 0.5)
+    """
+    if quiet or n_cells < _LONG or not sys.stderr.isatty():
+        yield lambda _name, _share: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task("", total=1.0)
+        yield lambda name, share: bar.update(task, description=name, completed=share)

@@ -21,9 +21,9 @@ from icsa.cli.arguments import (
     require_free,
     require_of_use,
     schema_of,
+    telling_what_is_written,
 )
 from icsa.cli.console import plain
-from icsa.cli.interruption import telling_what_is_written
 
 if TYPE_CHECKING:
     from rich.console import Console

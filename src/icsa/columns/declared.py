@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -12,6 +12,7 @@ import polars as pl
 
 from icsa.errors import InputError
 from icsa.matrices import Vector
+from icsa.tables import Table
 
 __all__ = [
     "ACTIONS",
@@ -62,6 +63,11 @@ class ColumnSpec:
     step: float | None = None
     levels: tuple[Any, ...] = ()
     missing_codes: tuple[Any, ...] = ()
+
+    def in_file(self, table: Table) -> ColumnSpec:
+        """Return it with the missing codes that the table's file has, besides its own."""
+        codes = (*table.variable(self.name).missing_codes, *self.missing_codes)
+        return replace(self, missing_codes=codes)
 
 
 def checked_numbers(values: Vector, spec: ColumnSpec, number_of: Callable[[Any], float]) -> Vector:

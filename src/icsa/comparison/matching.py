@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -13,7 +13,7 @@ from icsa.comparison.coding import code_column
 from icsa.comparison.column_pairs import Cells, ColumnPair
 from icsa.comparison.features import Features, FeatureTable
 from icsa.errors import InputError
-from icsa.schema import ColumnSpec, Schema
+from icsa.schema import Schema
 from icsa.tables import Table
 
 __all__ = ["Comparison", "match_tables"]
@@ -98,7 +98,7 @@ def match_tables(
     notes = _differences(original, released, matched)
     as_they_are: dict[str, int] = {}
     for name in matched:
-        spec = _declared(schema.columns[name], original)
+        spec = schema.columns[name].in_file(original)
         cells = original.frame[name], released.frame[name]
         if name in leave_out:
             notes.append(f"{name!r} marks outliers and is not compared.")
@@ -164,11 +164,6 @@ def _is_running(text: pl.Series) -> bool:
     number = text.str.extract(r"(\d{1,18})$").cast(pl.Int64, strict=False)
     same = text.str.replace(r"\d{1,18}$", "").n_unique() == 1
     return same and not number.null_count() and bool((number.diff().drop_nulls() == 1).all())
-
-
-def _declared(spec: ColumnSpec, table: Table) -> ColumnSpec:
-    codes = (*spec.missing_codes, *table.variable(spec.name).missing_codes)
-    return replace(spec, missing_codes=codes)
 
 
 def _require_rows(original: Table, released: Table) -> None:

@@ -9,16 +9,17 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
-from icsa.columns import Column
+from icsa.columns import Column, ColumnSpec
+from icsa.columns.declared import without_codes
 from icsa.constraints.checking import broken
 from icsa.constraints.computing import differs, recompute
 from icsa.constraints.derivation import Derivation
-from icsa.constraints.domains import Domain, Flags, Sheet, sheet_of_columns
+from icsa.constraints.domains import Domain, Flags, Sheet, sheet_of_columns, sheet_of_frame
 from icsa.constraints.enforcing import Latitude, mend, require_kept
 from icsa.constraints.grammar import Claim, Rule, parse_rule
 from icsa.constraints.thresholds import LIMITS
-from icsa.errors import InputError
 from icsa.matrices import Vector
 
 __all__ = ["Bonds", "keep_rules", "rules_of"]
@@ -100,21 +101,25 @@ class Bonds:
         )
 
 
-def rules_of(
-    texts: Iterable[str], columns: Mapping[str, Column], names: Iterable[str]
-) -> list[Rule]:
-    """Return declared rules, in which a value that is a missing code means missing."""
-    names = tuple(names)
-    rules = [parse_rule(text, names) for text in texts]
-    coded = {name: c for name, c in columns.items() if c.spec.missing_codes}
-    domains = sheet_of_columns(coded, {}, rules).domains
+def rules_of(texts: Iterable[str], frame: pl.DataFrame, specs: Iterable[ColumnSpec]) -> list[Rule]:
+    """Return declared rules, in which a value that is a missing code means missing.
+
+    Examples
+    --------
+    >>> spec = ColumnSpec(name="weeks", kind="integer", missing_codes=(99,))
+    >>> rules_of(["weeks = 99"], pl.DataFrame({"weeks": [99]}), [spec])[0].then.operator
+    'missing'
+    """
+    rules = [parse_rule(text, frame.columns) for text in texts]
+    coded = {spec.name: spec for spec in specs if spec.missing_codes}
+    domains = sheet_of_frame(frame.head(0), rules, coded).domains
 
     def meant(rule: Rule, claim: Claim) -> Claim:
         if claim.column not in coded or claim.operator not in ("=", "!=", "in") or claim.other:
             return claim
-        domain, column = domains[claim.column], coded[claim.column]
+        domain = domains[claim.column]
         values = (domain.quantity_of(rule, word) for word in claim.values)
-        if not all(_is_code(column, domain, value) for value in values):
+        if not all(_is_code(coded[claim.column], domain, value) for value in values):
             return claim
         return Claim(claim.column, "present" if claim.operator == "!=" else "missing")
 
@@ -160,13 +165,10 @@ def keep_rules(
     return {**numbers, **mended.columns}, moves.counts(rules, plain, mended)
 
 
-def _is_code(column: Column, domain: Domain, value: float) -> bool:
-    """Return whether one value of a rule stands for missing."""
-    try:
-        cell = domain.cells(np.array([value]))
-        return cell.null_count() == 0 and bool(np.isnan(column.numbers(cell)[0]))
-    except InputError:  # a value that the column may not have is no code
-        return False
+def _is_code(spec: ColumnSpec, domain: Domain, value: float) -> bool:
+    """Return whether one value of a rule stands for missing; one that no cell can have does not."""
+    cell = domain.cells(np.array([value]))
+    return cell.null_count() == 0 and without_codes(cell, spec).null_count() > 0
 
 
 def _are_alike(one: Column, other: Column) -> bool:

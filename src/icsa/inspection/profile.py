@@ -163,11 +163,8 @@ def cells_there(table: Table, name: str, spec: ColumnSpec | None = None) -> pl.S
     >>> cells_there(Table(pl.DataFrame({"age": [41, 999]})), "age", spec).to_list()
     [41, None]
     """
-    declared = spec.missing_codes if spec is not None else ()
-    codes = (*table.variable(name).missing_codes, *declared)
-    return without_codes(
-        table.frame[name], ColumnSpec(name=name, kind="constant", missing_codes=codes)
-    )
+    declared = spec or ColumnSpec(name=name, kind="constant")
+    return without_codes(table.frame[name], declared.in_file(table))
 
 
 def sample_of(cells: pl.Series, size: int = _QUICK_SAMPLE) -> pl.Series:

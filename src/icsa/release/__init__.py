@@ -1,30 +1,28 @@
-"""From a table with columns of any kind to its release."""
+"""From a table with columns of any kind to its release: prepare, plan, release.
+
+`anonymize` does all three. A plan can be released under many keys; what a call uses up, so that a
+long table takes less room, has *Once* in its name.
+"""
 
 from __future__ import annotations
 
 from icsa.recipes import RECIPES, Recipe, resolve_recipe
-from icsa.release.anonymizing import (
-    anonymize,
-    plan_of,
-    plan_release,
-    prepare_release,
-    release_of,
-)
-from icsa.release.plan import Plan
-from icsa.release.preparation import Prepared
-from icsa.release.records import ColumnChange, Release
+from icsa.release.accounts import ColumnChange
+from icsa.release.planning import Plan, PlanOnce, plan
+from icsa.release.preparing import PreparedOnce, prepare
+from icsa.release.releasing import Release, anonymize, release
 
 __all__ = [
     "RECIPES",
     "ColumnChange",
     "Plan",
-    "Prepared",
+    "PlanOnce",
+    "PreparedOnce",
     "Recipe",
     "Release",
     "anonymize",
-    "plan_of",
-    "plan_release",
-    "prepare_release",
-    "release_of",
+    "plan",
+    "prepare",
+    "release",
     "resolve_recipe",
 ]

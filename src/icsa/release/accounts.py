@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -16,17 +17,12 @@ from icsa.constraints.words import LOST, compute_again, declare, lost_with_gaps
 from icsa.inspection import type_in_words
 from icsa.matrices import Vector
 from icsa.randomness import Key
-from icsa.release.plan import Plan
-from icsa.release.records import ColumnChange
-from icsa.schema import Schema, names_with
-from icsa.tables import Table
+from icsa.release.limits import LIMITS
+from icsa.release.planning import Plan
+from icsa.schema import names_with
 
-__all__ = ["changes_of", "warnings_of"]
+__all__ = ["ColumnChange", "changes_of", "warnings_of"]
 
-# Released standard deviations above so many times the original's are told.
-_WIDE = 1.5
-# Robust standard deviations from the middle of a column that are not yet far.
-_NEAR = 10.0
 _ACTIONS = {"replace": "replaced", "drop": "dropped", "keep": "kept"}
 _OTHER_HOW = {
     "replaced": "fresh identifiers, unrelated to the old ones",
@@ -35,14 +31,44 @@ _OTHER_HOW = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class ColumnChange:
+    """What was done to one column.
+
+    Attributes
+    ----------
+    name, kind : str
+    action : str
+        "masked", "recomputed", "replaced", "dropped", "kept" or "constant".
+    how : str
+        The same in a few words, without any cell.
+    type_before, type_after : str
+        Data types in plain words; empty for a column that is gone.
+    decimals : int, optional
+        Digits after the decimal mark, where all cells are rounded to as many.
+    labels : bool
+        Whether the column has a label or labels of values, which are carried over.
+    missing_before, missing_after : int
+        Cells without a value.
+    """
+
+    name: str
+    kind: str
+    action: str
+    how: str
+    type_before: str
+    type_after: str
+    decimals: int | None
+    labels: bool
+    missing_before: int
+    missing_after: int
+
+
 def changes_of(
-    plan: Plan,
-    source: Table,
-    schema: Schema,
-    frame: pl.DataFrame,
-    extents: Mapping[str, Extent],
+    plan: Plan, frame: pl.DataFrame, extents: Mapping[str, Extent]
 ) -> Iterator[ColumnChange]:
     """Yield what was done to each column of the original."""
+    schema, source = plan.schema, plan.spare
     targets = {relation.target: relation for relation in plan.derivation.computed}
     for spec in schema.columns.values():
         before = source.frame[spec.name]
@@ -82,16 +108,12 @@ def _has_its_counts(column: Column, released: pl.Series | None) -> bool:
 
 
 def warnings_of(
-    plan: Plan,
-    schema: Schema,
-    key: Key,
-    extents: Mapping[str, Extent],
-    numbers: Mapping[str, Vector],
+    plan: Plan, key: Key, extents: Mapping[str, Extent], numbers: Mapping[str, Vector]
 ) -> Iterator[str]:
     """Yield what to look at before the release is handed out."""
     if key.reproducible:
         yield "Made with a seed, so reproducible: not for release."
-    kept = names_with("keep", schema)
+    kept = names_with("keep", plan.schema)
     if kept:
         yield (
             f"Released as they are, because it was asked for: {', '.join(kept)}. Their cells stay "
@@ -103,7 +125,7 @@ def warnings_of(
     wide = _wide_columns(plan, extents)
     if wide:
         yield (
-            f"{', '.join(wide)}: spread more than {_WIDE:g} times as far as in the original, "
+            f"{', '.join(wide)}: spread more than {LIMITS.wide:g} times as far as in the original, "
             "because somebody stands out very far. Use --recipe topcode, or declare bounds in a "
             "schema."
         )
@@ -112,7 +134,7 @@ def warnings_of(
         yield lost_with_gaps(found.describe(), _how_to_have(found))
     yield from _beyond_natural_bounds(plan, numbers)
     for order in plan.derivation.orders:
-        if not any(order.first in rule and order.second in rule for rule in schema.rules):
+        if not any(order.first in rule and order.second in rule for rule in plan.schema.rules):
             remedy = declare(order.first, order.second)
             yield f"{order.describe()} in the original{LOST}. {remedy}."
     for product in plan.derivation.products:
@@ -166,7 +188,7 @@ def _at_the_limits(plan: Plan, numbers: Mapping[str, Vector]) -> Iterator[str]:
             continue
         for limit, held in zip(limits, _held_at(limits, column, numbers[name]), strict=True):
             if held:
-                told = near if column.distance(limit) <= _NEAR else far
+                told = near if column.distance(limit) <= LIMITS.near else far
                 told[name] = told.get(name, 0) + held
     if far:
         yield (
@@ -198,7 +220,8 @@ def _wide_columns(plan: Plan, extents: Mapping[str, Extent]) -> list[str]:
     return [
         name
         for name, column in plan.columns.items()
-        if column.levels is None and extents[name].deviation > _WIDE * plan.extents[name].deviation
+        if column.levels is None
+        and extents[name].deviation > LIMITS.wide * plan.extents[name].deviation
     ]
 
 

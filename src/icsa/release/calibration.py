@@ -21,16 +21,13 @@ import numpy as np
 from icsa.correlations import deviations, pairwise_correlations
 from icsa.linalg import symmetrize
 from icsa.matrices import Matrix, Vector, row_blocks
+from icsa.release.limits import LIMITS
 from icsa.threads import in_threads, threads_for
 
 __all__ = ["Move", "calibrating_move", "score_correlation", "view_correlation"]
 
-# Standardised scores count as so far out at most when their correlations are taken.
-_LIMIT = 2.5
 # Rows that one thread moves at a time: products and results stay in the cache.
 _MOVED_ROWS = 1 << 12
-# Least eigenvalue of a correlation matrix.
-_FLOOR = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,17 +153,19 @@ def _moments(scores: Matrix) -> tuple[Vector, Vector]:
 
 
 def _held_correlation(scores: Matrix, centre: Vector, spread: Vector) -> Matrix:
-    return np.nan_to_num(view_correlation(np.clip((scores - centre) / spread, -_LIMIT, _LIMIT)))
+    reach = LIMITS.calibration_reach
+    return np.nan_to_num(view_correlation(np.clip((scores - centre) / spread, -reach, reach)))
 
 
 def _nearest_correlation(matrix: Matrix) -> Matrix:
     """Return the matrix with its eigenvalues floored and its diagonal 1."""
     values, vectors = np.linalg.eigh(symmetrize(matrix))
-    floored = (vectors * np.maximum(values, _FLOOR)) @ vectors.T
+    floored = (vectors * np.maximum(values, LIMITS.least_eigenvalue)) @ vectors.T
     scale = np.sqrt(np.diagonal(floored))
     return np.asarray(floored / np.outer(scale, scale))
 
 
 def _power(matrix: Matrix, exponent: float) -> Matrix:
     values, vectors = np.linalg.eigh(symmetrize(matrix))
-    return np.asarray((vectors * np.maximum(values, _FLOOR**2) ** exponent) @ vectors.T)
+    floored = np.maximum(values, LIMITS.least_eigenvalue**2)
+    return np.asarray((vectors * floored**exponent) @ vectors.T)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from icsa.errors import ConvergenceError, ExactFitError, InputError
+from icsa.errors import ConvergenceError, ExactFitError, InputError, NoAnchorError
 from icsa.ics import InvariantCoordinates, invariant_coordinates
 from icsa.matrices import Matrix
 from icsa.scatters import SCATTERS, LocationScatter, ResolvedScatter, resolve
@@ -20,9 +20,18 @@ __all__ = ["Anchoring", "FoundCoordinates", "find_coordinates", "judge_anchors"]
 
 @dataclass(frozen=True, eq=False)
 class FoundCoordinates:
-    """Coordinates, with what people should know about how they were found."""
+    """Coordinates, with what people should know about how they were found.
+
+    Attributes
+    ----------
+    coordinates : InvariantCoordinates
+    n_borrowed : int
+        Directions in which only people who stand out vary: the spread is everybody's there.
+    notes : tuple of str
+    """
 
     coordinates: InvariantCoordinates
+    n_borrowed: int = 0
     notes: tuple[str, ...] = ()
 
 
@@ -45,7 +54,7 @@ def judge_anchors(
     fractions = {name: SCATTERS[name].anchored_at for name in scatters if name in SCATTERS}
     pair = {name: alpha for name, alpha in fractions.items() if alpha is not None}
     if anchors.shape[1] == 0 and pair:
-        raise InputError(
+        raise NoAnchorError(
             f"The scatters {scatters[0]} and {scatters[1]} need a continuous column to tell who "
             "stands out, and the table has none. Use --method sa (method='sa')."
         )
@@ -74,8 +83,10 @@ def find_coordinates(
             f"on one hyperplane. Use the scatters {','.join(others)}, whose weights come from the "
             "continuous columns alone, or --method sa."
         ) from None
-    notes = [note for s in pair if isinstance(s, _Anchored) for note in s.notes()]
-    return FoundCoordinates(coordinates, tuple(dict.fromkeys(notes)))
+    anchored = [scatter for scatter in pair if isinstance(scatter, _Anchored)]
+    notes = [note for scatter in anchored for note in scatter.notes()]
+    borrowed = max((scatter.n_borrowed for scatter in anchored), default=0)
+    return FoundCoordinates(coordinates, borrowed, tuple(dict.fromkeys(notes)))
 
 
 def _estimated(scores: Matrix, pair: Sequence[object]) -> Sequence[object]:
@@ -120,19 +131,16 @@ class _Anchored:
         self._found = weighted_scatter(x, self._anchoring.weights, self._anchoring.used)
         return self._found
 
+    @property
+    def n_borrowed(self) -> int:
+        """Directions in which only people who stand out vary."""
+        return 0 if self._found is None else self._found.n_borrowed
+
     def notes(self) -> list[str]:
         """Return what people should know of the estimate."""
-        if self._found is None:
+        if self._found is None or not self._anchoring.unused:
             return []
-        notes = []
-        if self._anchoring.unused:
-            notes.append(
-                f"{', '.join(self._anchoring.unused)}: left out when judging who stands out, "
-                "because most rows share one value there or the column follows from others."
-            )
-        if self._found.n_borrowed:
-            notes.append(
-                f"{self._found.n_borrowed} coordinate(s) vary only among people who stand out (a "
-                "rare level, for instance); for these the spread of everybody was used."
-            )
-        return notes
+        return [
+            f"{', '.join(self._anchoring.unused)}: left out when judging who stands out, "
+            "because most rows share one value there or the column follows from others."
+        ]

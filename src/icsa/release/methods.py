@@ -19,7 +19,7 @@ _ROBUST = ("mcd50", "mcd75")
 class MethodOptions(TypedDict, total=False):
     """The keywords of `method_of`, for functions that hand them on."""
 
-    method: str
+    method: str | None
     scatters: Sequence[str] | None
     mask: str | None
     raw_units: bool
@@ -38,16 +38,19 @@ class Method:
         One of `icsa.masks.MASKS`; None is what the recipe says.
     raw_units : bool
         Whether columns are left in their own units; by default they are standardised.
+    asked_for : bool
+        Whether somebody named the method or its scatters: then no other is taken instead.
     """
 
     name: str
     scatters: tuple[str, str]
     mask: str | None
     raw_units: bool
+    asked_for: bool = True
 
 
 def method_of(
-    method: str = "icsa",
+    method: str | None = None,
     scatters: Sequence[str] | None = None,
     mask: str | None = None,
     raw_units: bool = False,
@@ -66,8 +69,14 @@ def method_of(
             "Raw units go with spectral anonymization: other methods do not see units. Leave "
             "--raw-units (raw_units) out, or use --method sa (method='sa')."
         )
-    pair = _scatters(method, scatters)
-    return Method(name=method, scatters=pair, mask=mask, raw_units=raw_units)
+    name = method or "icsa"
+    return Method(
+        name=name,
+        scatters=_scatters(name, scatters),
+        mask=mask,
+        raw_units=raw_units,
+        asked_for=method is not None or scatters is not None,
+    )
 
 
 def _scatters(method: str, scatters: Sequence[str] | None) -> tuple[str, str]:

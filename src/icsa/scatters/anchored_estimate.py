@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from icsa.correlations import varies
-from icsa.errors import ConvergenceError, ExactFitError, InputError
+from icsa.errors import ConvergenceError, ExactFitError, InputError, NoAnchorError
 from icsa.linalg import squared_distances, symmetrize
 from icsa.matrices import Matrix, Vector, as_matrix, row_blocks
 from icsa.scatters.base import LocationScatter
@@ -148,7 +148,7 @@ def anchor_weights(
         else:
             weights = found.weights if rows is anchors else _judged(anchors, used, found)
             return weights, tuple(used)
-    raise InputError(
+    raise NoAnchorError(
         f"No anchor is left for the MCD of {anchors.shape[1]} column(s): {reason.rstrip('.')}. "
         "Give continuous columns with enough rows as anchors, or use spectral anonymization (the "
         "method sa, scatters identity and cov)."

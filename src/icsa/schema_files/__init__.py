@@ -23,7 +23,8 @@ bound or a rule that cells break, are errors that name the file, the key and the
 
 from __future__ import annotations
 
+from icsa.schema_files.checks import check_schema
 from icsa.schema_files.reading import read_schema
 from icsa.schema_files.writing import schema_text
 
-__all__ = ["read_schema", "schema_text"]
+__all__ = ["check_schema", "read_schema", "schema_text"]

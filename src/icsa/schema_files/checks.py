@@ -12,12 +12,15 @@ import polars as pl
 from icsa.columns import ColumnSpec, Kind, fit_column, kind_of, storage_of
 from icsa.columns.declared import reject, without_codes
 from icsa.columns.levels import find_levels
-from icsa.constraints import parse_rule, require_rules
-from icsa.errors import InputError
+from icsa.constraints import require_rules
+from icsa.constraints.keeping import rules_of
+from icsa.errors import InputError, UnknownNameError
 from icsa.lattice import lattice_of
+from icsa.recipes import require_choices
+from icsa.schema import Schema
 from icsa.tables.table import Table
 
-__all__ = ["check_column", "check_rules_hold", "check_step", "declared_value"]
+__all__ = ["check_column", "check_rules_hold", "check_schema", "declared_value"]
 
 
 def declared_value(where: str, key: str, kind: Kind, value: object) -> Any:
@@ -53,59 +56,66 @@ def declared_value(where: str, key: str, kind: Kind, value: object) -> Any:
         ) from None
 
 
-def check_column(where: str, spec: ColumnSpec, table: Table) -> None:
+def check_schema(schema: Schema, table: Table) -> None:
+    """Raise an `InputError` where a schema that is no file's does not go with a table.
+
+    What is read from a file by `read_schema` was checked then.
+
+    Examples
+    --------
+    >>> schema = Schema(columns={"age": ColumnSpec(name="age", kind="integer", upper=50)})
+    >>> check_schema(schema, Table(pl.DataFrame({"age": [41, 52]})))
+    Traceback (most recent call last):
+        ...
+    icsa.errors.InputError: Column 'age': 1 of 2 cells are above the declared upper bound 50 ...
+    """
+    for spec in schema.columns.values():
+        if spec.name not in table.frame.columns:
+            raise UnknownNameError("column", spec.name, table.frame.columns)
+        check_column(spec, table)
+    require_choices(schema.recipe)
+    check_rules_hold(schema.rules, schema.columns, table)
+
+
+def check_column(spec: ColumnSpec, table: Table, where: str = "") -> None:
     """Raise an `InputError` where a declaration does not go with itself or with the cells.
 
     Parameters
     ----------
-    where : str
-        What an error names: the file with the column.
     spec : ColumnSpec
     table : Table
         With the column.
-
-    Examples
-    --------
-    >>> spec = ColumnSpec(name="age", kind="integer", upper=50)
-    >>> check_column("s.toml: [columns.age]", spec, Table(pl.DataFrame({"age": [41, 52]})))
-    Traceback (most recent call last):
-        ...
-    icsa.errors.InputError: s.toml: [columns.age] Column 'age': 1 of 2 cells are above upper ...
+    where : str
+        What an error names: the file with the column. Empty where there is none.
     """
-    _check_declaration(where, spec)
-    if spec.action in ("drop", "replace"):
-        return
-    _check_type(where, spec, table.frame[spec.name].dtype)
-    coded = _with_all_codes(spec, table)
     try:
+        _check_declaration(spec)
+        if spec.action in ("drop", "replace"):
+            return
+        _check_type(spec, table.frame[spec.name].dtype)
+        coded = spec.in_file(table)
         cells = without_codes(table.frame[spec.name], coded)
         _check_bounds(spec, cells)
         _check_levels(coded, cells)
         _check_whole(coded, cells)
-        check_step(coded, table.frame[spec.name])
+        _check_step(coded, cells)
     except InputError as error:
-        raise InputError(f"{where} {error}") from error
+        named = f"Column {spec.name!r}:"
+        if not where and str(error).startswith(named):
+            raise
+        raise InputError(f"{where or named} {error}") from error
 
 
-def check_step(spec: ColumnSpec, cells: pl.Series) -> None:
-    """Raise an `InputError` where some cells are no multiples of the step that is declared.
+def _check_step(spec: ColumnSpec, cells: pl.Series) -> None:
+    """Refuse cells that are no multiples of the step that is declared.
 
     Dates, datetimes and times of day have no natural zero: they must be multiples apart.
-
-    Examples
-    --------
-    >>> spec = ColumnSpec(name="dose", kind="integer", step=5)
-    >>> check_step(spec, pl.Series("dose", [10, 25, None]))
-    >>> check_step(spec, pl.Series("dose", [10, 12, 14]))
-    Traceback (most recent call last):
-        ...
-    icsa.errors.InputError: Column 'dose': 2 of 3 cells are no multiples of the declared step 5 ...
     """
     storage = storage_of(cells.dtype)
     if spec.step is None or not kind_of(spec.kind).quantity or storage is None:
         return
     lattice_of(spec.step, spec.name)
-    numbers = storage.numbers(without_codes(cells, spec))
+    numbers = storage.numbers(cells)
     beyond = np.zeros_like(numbers)
     what = f"are no multiples of the declared step {spec.step}"
     if not storage.zero_is_natural and not np.isnan(numbers).all():
@@ -129,51 +139,42 @@ def check_rules_hold(rules: Sequence[str], columns: Mapping[str, ColumnSpec], ta
     >>> columns = {"age": ColumnSpec(name="age", kind="integer", missing_codes=(999,))}
     >>> check_rules_hold(["age <= 120"], columns, Table(pl.DataFrame({"age": [41, 999]})))
     """
-    parsed = [parse_rule(text, table.frame.columns) for text in rules]
+    specs = {name: spec.in_file(table) for name, spec in columns.items()}
+    parsed = rules_of(rules, table.frame, specs.values())
     named = dict.fromkeys(name for rule in parsed for name in rule.columns)
-    checked = [columns[name] for name in named if columns[name].action in ("mask", "keep")]
-    require_rules(
-        parsed,
-        table.frame.with_columns(
-            without_codes(table.frame[spec.name], _with_all_codes(spec, table)) for spec in checked
-        ),
-    )
+    checked = [specs[name] for name in named if specs[name].action in ("mask", "keep")]
+    cells = [without_codes(table.frame[spec.name], spec) for spec in checked]
+    require_rules(parsed, table.frame.with_columns(cells))
 
 
-def _with_all_codes(spec: ColumnSpec, table: Table) -> ColumnSpec:
-    """Return a declaration with the missing codes that the file has, too."""
-    codes = (*table.variable(spec.name).missing_codes, *spec.missing_codes)
-    return replace(spec, missing_codes=codes)
-
-
-def _check_declaration(where: str, spec: ColumnSpec) -> None:
+def _check_declaration(spec: ColumnSpec) -> None:
     kind = kind_of(spec.kind)
     allowed = kind.actions
     if spec.action not in allowed:
         hint = "" if allowed[0] != "drop" else " To mask it, give it the kind category."
         raise InputError(
-            f"{where} action {spec.action!r} is not for kind {spec.kind!r}: that can be "
+            f"action {spec.action!r} is not for kind {spec.kind!r}: that can be "
             f"{' or '.join(allowed)}.{hint}"
         )
     if spec.levels and not kind.has_levels:
         raise InputError(
-            f"{where} levels: a column of kind {spec.kind!r} has none. Leave them out, or give it "
+            f"levels: a column of kind {spec.kind!r} has none. Leave them out, or give it "
             "the kind category or ordinal."
         )
     if spec.step is not None and not kind.quantity:
-        raise InputError(f"{where} step: a column of kind {spec.kind!r} has none. Leave it out.")
+        raise InputError(f"step: a column of kind {spec.kind!r} has none. Leave it out.")
     try:
         crossed = None not in (spec.lower, spec.upper) and spec.lower > spec.upper
     except TypeError:
         crossed = True  # one with a time zone, one without
     if crossed:
-        raise InputError(f"{where} lower must not be above upper.")
+        raise InputError("lower must not be above upper.")
 
 
-def _check_type(where: str, spec: ColumnSpec, dtype: pl.DataType) -> None:
+def _check_type(spec: ColumnSpec, dtype: pl.DataType) -> None:
     if not kind_of(spec.kind).accepts(dtype):
         raise InputError(
-            f"{where} kind {spec.kind!r} does not go with the column's type, "
+            f"kind {spec.kind!r} does not go with the column's type, "
             f"{type(dtype).__name__}. Give it another kind, or convert the column first."
         )
 
@@ -190,9 +191,9 @@ def _check_bounds(spec: ColumnSpec, cells: pl.Series) -> None:
                 f"{key} cannot be compared with the cells. Write it in the column's own type, "
                 "with a time zone where the column has one."
             ) from None
-        side = "below lower" if key == "lower" else "above upper"
+        what = f"are {'below' if key == 'lower' else 'above'} the declared {key} bound {bound}"
         remedy = "Correct them or the bound, or declare them as missing codes."
-        reject(bad.fill_null(False).to_numpy(), spec, f"are {side}", remedy)
+        reject(bad.fill_null(False).to_numpy(), spec, what, remedy)
 
 
 def _check_levels(spec: ColumnSpec, cells: pl.Series) -> None:

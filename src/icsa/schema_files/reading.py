@@ -11,13 +11,12 @@ from typing import Any
 import tomlkit
 
 from icsa.errors import InputError, UnknownNameError
-from icsa.files import require_readable
+from icsa.files import read_toml, require_readable
 from icsa.inspection.kinds import guess_kind
 from icsa.inspection.profile import profile_of
 from icsa.recipes import require_choices
 from icsa.schema import ACTIONS, KINDS, ColumnSpec, Schema
 from icsa.schema_files.checks import check_column, check_rules_hold, declared_value
-from icsa.schema_files.toml_files import read_toml
 from icsa.tables.table import Table
 
 __all__ = ["read_schema"]
@@ -123,7 +122,7 @@ def _column(
         levels=_scalars(where, "levels", said.get("levels", [])),
         missing_codes=_codes(where, said.get("missing_codes", [])),
     )
-    check_column(where, spec, table)
+    check_column(spec, table, where)
     return spec
 
 

@@ -30,7 +30,7 @@ from icsa.masks import resolve as resolve_mask
 from icsa.matrices import Matrix
 from icsa.randomness import Key
 from icsa.studies.attack_tables import Population
-from icsa.studies.methods import Method
+from icsa.studies.named_methods import Method
 
 __all__ = ["ATTACKS", "REACHED", "Target"]
 

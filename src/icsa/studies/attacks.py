@@ -13,8 +13,8 @@ from icsa.errors import ICSAError, InputError, UnknownNameError, VerbatimColumnW
 from icsa.randomness import as_key
 from icsa.studies.attack_measures import ATTACKS, Target
 from icsa.studies.attack_tables import KINDS, drawn_population
-from icsa.studies.methods import method_of
-from icsa.studies.study import Job, Study
+from icsa.studies.jobs import Job, Study
+from icsa.studies.named_methods import method_of
 
 __all__ = ["CELL", "AttacksConfig", "attack_block", "attacks_study"]
 
@@ -38,7 +38,7 @@ class AttacksConfig:
     attacks : tuple of str
         "reassembly", "digits", "two releases", "insiders", "all but one", "membership".
     methods : tuple of str
-        See `icsa.studies.methods`.
+        See `icsa.studies.named_methods`.
     kinds : tuple of str
         Kinds of tables: normal, lognormal, t3, t5, mixture, rounded. Others than the first are only
         run with the middle number of rows, and reassembly with the first two numbers of columns,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import polars as pl
 
-from icsa.studies.methods import Method, method_of
+from icsa.studies.named_methods import Method, method_of
 from icsa.studies.pages import Claim
 
 __all__ = ["claims"]

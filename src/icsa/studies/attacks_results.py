@@ -12,8 +12,8 @@ from icsa.studies.attacks import CELL
 from icsa.studies.attacks_claims import claims
 from icsa.studies.engine import read_parts
 from icsa.studies.figures import reassembly_figure, save_figure
+from icsa.studies.jobs import Study
 from icsa.studies.pages import Section, table_section, write_claims, write_page
-from icsa.studies.study import Study
 
 __all__ = ["overview", "summary", "wide", "write_results"]
 

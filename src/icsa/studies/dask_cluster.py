@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from icsa.errors import InputError
 from icsa.studies.folder import versions
-from icsa.studies.study import Job, Study
+from icsa.studies.jobs import Job, Study
 from icsa.studies.workers import Outcome, ignore_interrupts, perform_in_worker
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from icsa.compilation import silent_children
 from icsa.errors import InputError
 from icsa.studies.folder import StudyFolder, opened_folder
-from icsa.studies.progress import Pace, shown_progress
-from icsa.studies.study import Job, Study, config_text
+from icsa.studies.jobs import Job, Study, config_text
+from icsa.studies.pace import Pace, shown_progress
 from icsa.studies.workers import Outcome, in_processes, in_this_process
 
 __all__ = ["Job", "Study", "config_text", "read_parts", "run_study"]
@@ -128,14 +129,16 @@ def _compute(
 def _outcomes(
     study: Study, jobs: Sequence[Job], workers: int, dask: str | None
 ) -> Generator[Outcome, None, None]:
-    if dask is not None:
-        from icsa.studies.dask_cluster import on_dask
-
-        yield from on_dask(study, jobs, dask, workers)
-    elif workers == 1:
+    if dask is None and workers == 1:
         yield from in_this_process(study, jobs)
-    else:
-        yield from in_processes(study, jobs, workers)
+        return
+    with silent_children():
+        if dask is None:
+            yield from in_processes(study, jobs, workers)
+        else:
+            from icsa.studies.dask_cluster import on_dask
+
+            yield from on_dask(study, jobs, dask, workers)
 
 
 def _raise_error_of(outcome: Outcome, study: Study) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from icsa.studies.methods import DECORRELATED
+from icsa.studies.named_methods import DECORRELATED
 from icsa.studies.simulation_worst import WorstCell
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import numpy as np
 
 from icsa.errors import InputError
 from icsa.files import UNFINISHED, write_atomically, write_text_atomically
-from icsa.studies.study import Study, as_record, config_text, digest
+from icsa.studies.jobs import Study, as_record, config_text, digest
 
 __all__ = ["StudyFolder", "opened_folder", "versions"]
 

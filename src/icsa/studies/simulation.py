@@ -11,10 +11,10 @@ import numpy as np
 from icsa.errors import InputError
 from icsa.masks import drawn_permutation
 from icsa.randomness import as_key
-from icsa.studies.methods import PAPER_MASK, method_of
+from icsa.studies.jobs import Job, Study
+from icsa.studies.named_methods import PAPER_MASK, method_of
 from icsa.studies.simulation_data import draw_data
 from icsa.studies.simulation_scores import Maps, Scores, number, scores_of
-from icsa.studies.study import Job, Study
 
 __all__ = [
     "CELL",
@@ -57,7 +57,7 @@ class SimulationConfig:
         Rows; predictors and response together; size of the shift.
     methods : tuple of str
         "sa" or a pair of scatters such as "mcd50-mcd75", with "+rotate" or another mask that is not
-        permute, with "+d" decorrelated; see `icsa.studies.methods`.
+        permute, with "+d" decorrelated; see `icsa.studies.named_methods`.
     repetitions : int
         Data sets a cell.
     block : int

@@ -10,7 +10,7 @@ import polars as pl
 
 from icsa.files import write_atomically
 from icsa.studies.figures import save_figure, scenario_figure
-from icsa.studies.methods import DECORRELATED, PAPER_MASK, Method
+from icsa.studies.named_methods import DECORRELATED, PAPER_MASK, Method
 from icsa.studies.pages import Claim, Section, claims_section, table_section
 from icsa.studies.simulation_claims import decorrelation_claims, with_verdicts
 from icsa.studies.simulation_differences import decorrelation, remasking

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from icsa.studies.methods import method_of
+from icsa.studies.named_methods import method_of
 from icsa.studies.pages import Claim
 from icsa.studies.simulation import CELL
 

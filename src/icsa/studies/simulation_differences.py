@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import polars as pl
 
-from icsa.studies.methods import PAPER_MASK, method_of
+from icsa.studies.named_methods import PAPER_MASK, method_of
 from icsa.studies.simulation import CELL
 
 __all__ = ["MEASURES", "decorrelation", "differences", "remasking", "with_nulls"]

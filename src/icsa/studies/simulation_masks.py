@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
-from icsa.studies.methods import method_of
+from icsa.studies.named_methods import method_of
 from icsa.studies.pages import Claim
 from icsa.studies.simulation import CELL
 from icsa.studies.simulation_claims import SAME_ORE, counts_in_words, side, where_known, within

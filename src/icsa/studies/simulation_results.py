@@ -12,15 +12,15 @@ import polars as pl
 from icsa.files import write_atomically
 from icsa.studies.engine import read_parts
 from icsa.studies.figures import distribution_figure, save_figure, scenario_figure
+from icsa.studies.jobs import Study
 from icsa.studies.method_times import method_times
-from icsa.studies.methods import method_of
+from icsa.studies.named_methods import method_of
 from icsa.studies.pages import Claim, Section, table_section, write_claims, write_page
 from icsa.studies.simulation import CELL
 from icsa.studies.simulation_beyond import decorrelated_part, masks_part
 from icsa.studies.simulation_claims import against_reference, claims
 from icsa.studies.simulation_differences import MEASURES, differences, with_nulls
 from icsa.studies.simulation_worst import RULE, ore_quantiles, worst_cells
-from icsa.studies.study import Study
 
 __all__ = ["summary", "write_results"]
 

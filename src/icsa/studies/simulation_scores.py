@@ -16,7 +16,7 @@ from icsa.measures import NotEstimable
 from icsa.privacy import outlier_replication_error, replication_errors
 from icsa.randomness import Key
 from icsa.scatters import LocationScatter, resolve
-from icsa.studies.methods import Method
+from icsa.studies.named_methods import Method
 from icsa.studies.simulation_data import DataSet
 from icsa.utility import regression_loss
 

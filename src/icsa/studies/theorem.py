@@ -13,9 +13,9 @@ from icsa.ics import InvariantCoordinates, invariant_coordinates
 from icsa.matrices import Matrix
 from icsa.privacy import outlier_replication_error
 from icsa.randomness import as_key
-from icsa.studies.methods import method_of
+from icsa.studies.jobs import Job, Study
+from icsa.studies.named_methods import method_of
 from icsa.studies.simulation import number
-from icsa.studies.study import Job, Study
 
 __all__ = ["TheoremConfig", "adversarial_release", "bound", "measure_cell", "theorem_study"]
 

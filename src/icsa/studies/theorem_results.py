@@ -10,8 +10,8 @@ import polars as pl
 from icsa.files import write_atomically
 from icsa.studies.engine import read_parts
 from icsa.studies.figures import save_figure, theorem_figure
+from icsa.studies.jobs import Study
 from icsa.studies.pages import Claim, Section, write_claims, write_page
-from icsa.studies.study import Study
 
 __all__ = ["claims", "summary", "write_results"]
 

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from icsa.anonymization import masked_copy
 from icsa.ics import invariant_coordinates
 from icsa.randomness import as_key
-from icsa.studies.methods import method_of
+from icsa.studies.named_methods import method_of
 from icsa.studies.simulation import number
 from icsa.studies.wdbc import (
     TARGETS,

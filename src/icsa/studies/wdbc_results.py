@@ -10,8 +10,8 @@ import polars as pl
 
 from icsa.files import write_atomically
 from icsa.studies.engine import read_parts
+from icsa.studies.jobs import Study
 from icsa.studies.pages import Claim, Section, claims_section, write_claims, write_page
-from icsa.studies.study import Study
 from icsa.studies.wdbc import TARGETS, WdbcConfig
 from icsa.studies.wdbc_claims import (
     ROBUST,

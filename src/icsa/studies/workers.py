@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from icsa.errors import InputError
-from icsa.studies.study import Job, Study
+from icsa.studies.jobs import Job, Study
 
 __all__ = [
     "Outcome",

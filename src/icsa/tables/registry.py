@@ -220,6 +220,12 @@ def describe_layout(table: Table) -> str:
     parts.append(f"{columns:,} column{'s' * (columns != 1)}")
     if blank := layout.blank_rows:
         parts.append(f"{blank:,} blank row{'s' * (blank != 1)} at the end left out")
+    if layout.unnamed:
+        them = "it is" if len(layout.unnamed) == 1 else "they are"
+        parts.append(
+            f"{len(layout.unnamed):,} without a name in the header: {them} called "
+            f"{listed_names(layout.unnamed)}"
+        )
     return ", ".join(parts)
 
 

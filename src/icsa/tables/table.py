@@ -74,6 +74,8 @@ class Layout:
         Of text files: how the name ends without ``.gz``, such as ``.tsv``.
     blank_rows : int
         Rows without a cell at the end of the file, which were left out.
+    unnamed : tuple of str
+        What columns are called that have no name in the file.
     """
 
     file_format: str
@@ -89,6 +91,7 @@ class Layout:
     other_sheets: tuple[str, ...] = ()
     suffix: str | None = None
     blank_rows: int = 0
+    unnamed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)

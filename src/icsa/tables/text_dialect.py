@@ -112,13 +112,15 @@ def records(
         yield record
 
 
-def column_names(path: Path, header: Sequence[str]) -> list[str]:
-    """Return the names of the columns; blank ones become column_1, column_2, ... by position.
+def column_names(path: Path, header: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Return the names of the columns, and those that were given to columns without one.
+
+    These are column_1, column_2, ... by position.
 
     Examples
     --------
     >>> column_names(Path("t.csv"), ["id", " age", ""])
-    ['id', 'age', 'column_3']
+    (['id', 'age', 'column_3'], ('column_3',))
     """
     names = [name.strip(_AROUND_NAMES) for name in header]
     twice = [name for name, count in Counter(names).items() if count > 1 and name]
@@ -129,7 +131,7 @@ def column_names(path: Path, header: Sequence[str]) -> list[str]:
             "Give every column its own name."
         )
     check_usable(str(path), names)
-    taken = set(names)
+    taken, unnamed = set(names), []
     for position, name in enumerate(names, start=1):
         if not name:
             new = f"column_{position}"
@@ -137,7 +139,8 @@ def column_names(path: Path, header: Sequence[str]) -> list[str]:
                 new += "_"
             taken.add(new)
             names[position - 1] = new
-    return names
+            unnamed.append(new)
+    return names, tuple(unnamed)
 
 
 def _reason(message: str) -> str:

@@ -51,6 +51,7 @@ class _Source:
     text: Text
     dialect: Dialect
     names: Sequence[str]
+    unnamed: tuple[str, ...]
     header_lines: int
 
 
@@ -92,6 +93,7 @@ def read_text(
         newline=text.newline,
         compressed=compressed,
         blank_rows=blank,
+        unnamed=source.unnamed,
     )
     del text, source  # a long table needs the room
     # In one piece, so that columns of numbers are looked at without copying them.
@@ -124,7 +126,8 @@ def _open(path: Path, text: Text, dialect: Dialect) -> _Source:
     whole = [row for row in first if len(row) == len(header)]
     columns = [pl.Series(cells, dtype=pl.String) for cells in zip(*whole, strict=True)]
     require_names(str(path), header, columns, dialect.separator)
-    return _Source(path, text, dialect, column_names(path, header), header_lines)
+    names, unnamed = column_names(path, header)
+    return _Source(path, text, dialect, names, unnamed, header_lines)
 
 
 def _lines(data: bytes, dialect: Dialect) -> Iterator[str]:
@@ -250,9 +253,10 @@ def _typed(
             missing += typed.missing
     if len(columns) > 1 and _is_left_over(columns[-1], len(columns)):
         columns.pop()
+    there = tuple(c.name for c in columns if c.name in layout.unnamed)
     commonest = missing.most_common(1)[0][0] if missing else ""
     known = {c.name: variables[c.name] for c in columns if variables[c.name] != Variable()}
-    return Table(pl.DataFrame(columns), known, replace(layout, missing=commonest))
+    return Table(pl.DataFrame(columns), known, replace(layout, missing=commonest, unnamed=there))
 
 
 def _look_again(

@@ -59,7 +59,7 @@ def _read_workbook(path: Path, _: FileKind, options: ReadingOptions) -> Table:
     except InputError as error:
         hint = f" Or read another sheet with --sheet: {listed_names(others)}." if others else ""
         raise InputError(f"{error}{hint}") from None
-    names = column_names(path, tops)
+    names, unnamed = column_names(path, tops)
     blank = blank_rows_at_end(texts)
     texts, cells = texts.head(texts.height - blank), cells.head(cells.height - blank)
     columns, variables = [], {}
@@ -68,7 +68,7 @@ def _read_workbook(path: Path, _: FileKind, options: ReadingOptions) -> Table:
         columns.append(found.alias(column))
         if variable != Variable():
             variables[column] = variable
-    layout = Layout("xlsx", sheet=name, other_sheets=others, blank_rows=blank)
+    layout = Layout("xlsx", sheet=name, other_sheets=others, blank_rows=blank, unnamed=unnamed)
     return Table(pl.DataFrame(columns), variables, layout)
 
 

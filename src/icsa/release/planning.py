@@ -22,7 +22,7 @@ from icsa.constraints.coded_columns import (
 from icsa.constraints.extents import Extent
 from icsa.constraints.keeping import Bonds
 from icsa.correlations import varies
-from icsa.errors import InputError, VerbatimColumnWarning
+from icsa.errors import InputError, NoAnchorError, VerbatimColumnWarning
 from icsa.ics import InvariantCoordinates
 from icsa.inspection.profile import profile_of
 from icsa.masks import MASKS
@@ -31,22 +31,18 @@ from icsa.memory import give_back_memory
 from icsa.randomness import Key
 from icsa.recipes import Recipe
 from icsa.release.calibration import Move, calibrating_move, score_correlation, view_correlation
-from icsa.release.coordinates import find_coordinates, judge_anchors
+from icsa.release.coordinates import Anchoring, find_coordinates, judge_anchors
 from icsa.release.encoding import Encoding, encoding_of
-from icsa.release.imputation import fill_missing_scores
-from icsa.release.methods import MethodOptions, method_of
-from icsa.release.preparation import Prepared
+from icsa.release.limits import LIMITS
+from icsa.release.methods import Method, MethodOptions, method_of
+from icsa.release.preparing import PreparedOnce
+from icsa.release.scores import back_to_raw_units, fill_missing_scores, standardize
 from icsa.schema import Schema
 from icsa.tables import Table
-from icsa.threads import in_threads, threads_for
+from icsa.tables.base import listed_names
+from icsa.threads import one_linear_algebra_thread, threads_for
 
-__all__ = ["Plan", "make_plan", "silent"]
-
-FEWEST_ROWS = 30
-# Rows that calibration looks at.
-_CALIBRATION_ROWS = 20_000
-# With so few coordinates or fewer the method hides little.
-_FEW_COORDINATES = 3
+__all__ = ["Plan", "PlanOnce", "plan", "silent"]
 
 
 def silent(_stage: str, _share: float) -> None:
@@ -59,6 +55,10 @@ class Plan:
 
     Attributes
     ----------
+    schema : Schema
+        Of the whole table.
+    spare : Table
+        What a release needs of the original's cells; see `PreparedOnce`.
     columns : mapping of str to Column
         Every column that is masked or recomputed, as the original has it.
     extents : mapping of str to Extent
@@ -76,6 +76,8 @@ class Plan:
         Correlations that calibration aims at.
     """
 
+    schema: Schema
+    spare: Table
     recipe: Recipe
     method: str
     scatters: tuple[str, str]
@@ -95,12 +97,12 @@ class Plan:
         self,
         key: Key,
         *,
-        in_place: bool = False,
+        out: Matrix | None = None,
         progress: Callable[[str, float], None] = silent,
     ) -> dict[str, Vector]:
         """Return the numbers of every masked or recomputed column, after masking with a key.
 
-        In place it needs less memory, and the plan is used up.
+        The scores are masked in `out`, where it is given.
         """
         progress("masking", 0.4)
         give_back_memory()
@@ -109,7 +111,7 @@ class Plan:
         if not self.recipe.exact_counts:
             encoding, derivation = self._with_moved_counts(key.child("counts"))
         encoding = encoding.with_drawn_tails(key)
-        masked = self.masked_scores(key, in_place=in_place)
+        masked = self.masked_scores(key, out=out)
         if self.wanted is not None:
             progress("calibrating", 0.5)
             self._calibrating_move(masked).apply_in_place(masked)
@@ -130,8 +132,8 @@ class Plan:
         """Return in words how far the relations hold in the numbers of a release."""
         return self.derivation.describe_in(numbers, self.bonds.rounded)
 
-    def masked_scores(self, key: Key, *, in_place: bool = False) -> Matrix:
-        """Return the scores after masking, in their own units; in place, the plan is used up."""
+    def masked_scores(self, key: Key, *, out: Matrix | None = None) -> Matrix:
+        """Return the scores after masking, in their own units, in `out` where it is given."""
         with warnings.catch_warnings():
             # Said in the notes, with the names of columns instead of those of scores.
             warnings.simplefilter("ignore", VerbatimColumnWarning)
@@ -141,18 +143,12 @@ class Plan:
                 mask=self.mask,
                 decorrelate=False,
                 random_state=key.child("mask"),
-                out=self.scores if in_place and self._is_square else None,
+                out=out,
             )
         for j in range(masked.shape[1]):
             masked[:, j] *= self.spread[j]
             masked[:, j] += self.centre[j]
         return masked
-
-    @property
-    def _is_square(self) -> bool:
-        # One column is its own row: then blocks of rows are not copied before they are written to.
-        components = self.coordinates.eigenvalues.size
-        return bool(components == self.scores.shape[1] > 1)
 
     def _with_moved_counts(self, key: Key) -> tuple[Encoding, Derivation]:
         """Return what the release is decoded by, with counts moved by a few people."""
@@ -182,24 +178,50 @@ class Plan:
         return f"<Plan for {rows} rows, {len(self.columns)} columns, {scores} scores>"
 
 
-def make_plan(
-    prepared: Prepared,
-    schema: Schema,
-    recipe: Recipe,
+class PlanOnce:
+    """A plan for one release, which is made where the plan's own scores are: they are used up.
+
+    That takes less memory. Nobody else may hold the plan.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan: Plan | None = plan
+
+    def take(self) -> tuple[Plan, Matrix | None]:
+        """Return the plan and the room for its masked scores, and let go of both."""
+        taken, self._plan = self._plan, None
+        if taken is None:
+            raise InputError("A plan that is used up makes one release. Make another plan.")
+        # One column is its own row: then blocks of rows are not copied before they are written to.
+        square = taken.coordinates.eigenvalues.size == taken.scores.shape[1] > 1
+        return taken, taken.scores if square else None
+
+
+def plan(
+    prepared: PreparedOnce,
     *,
     progress: Callable[[str, float], None] = silent,
     **options: Unpack[MethodOptions],
 ) -> Plan:
-    """Return the plan for prepared columns, whose numbers are used up; options of `method_of`."""
+    """Return the plan for prepared columns, which are used up; options of `method_of`."""
     method = method_of(**options)
+    with one_linear_algebra_thread():
+        return _planned(prepared, method, progress)
+
+
+def _planned(
+    prepared: PreparedOnce, method: Method, progress: Callable[[str, float], None]
+) -> Plan:
+    recipe, columns, table = prepared.recipe, prepared.columns, prepared.spare
+    numbers = prepared.take_numbers()
     mask = method.mask or recipe.mask
-    columns, numbers, table = prepared.columns, prepared.numbers, prepared.spare
     threads = threads_for(table.frame.height * table.frame.width, None)
     derivation = Derivation()
     broken: tuple[str, ...] = ()
     if recipe.find_relations:
         derivation = derivation_of(columns, numbers)
-        broken = broken_by_keeping(_kept(table, schema), columns, numbers, table.frame.columns)
+        kept = _kept(table, prepared.schema)
+        broken = broken_by_keeping(kept, columns, numbers, table.frame.columns)
     coded, reduced = coded_columns(
         columns, numbers, derivation, scale=recipe.scale, split_zeros=recipe.split_zeros
     )
@@ -211,16 +233,18 @@ def make_plan(
     _require_enough_rows(n_rows, encoding)
     scores = encoding.room(n_rows)
     # The anchors are gone before the scores come, because a long table needs the room.
-    judged = judge_anchors(*encoding.anchors(reduced, scores, threads), method.scatters)
+    method, judged, instead = _judged(encoding, reduced, scores, method)
     encoding.encode(reduced, scores, threads)
     fill_missing_scores(scores)
     wanted = _wanted_correlation(encoding, reduced, scores) if recipe.calibration_rounds else None
-    centre, spread = _standardize(scores, threads)
+    centre, spread = standardize(scores, threads)
     if method.raw_units:
-        spread = _back_to_raw_units(scores, encoding, reduced, spread)
+        spread = back_to_raw_units(scores, encoding, reduced, spread)
     reduced.clear()
     found = find_coordinates(scores, judged, method.scatters)
     return Plan(
+        schema=prepared.schema,
+        spare=table,
         recipe=recipe,
         method=method.name,
         scatters=method.scatters,
@@ -235,9 +259,11 @@ def make_plan(
         coordinates=found.coordinates,
         wanted=wanted,
         notes=(
+            *instead,
             *prepared.notes,
             *broken,
             *found.notes,
+            *(_outlying_alone(encoding, scores, judged) if found.n_borrowed else ()),
             *_notes(found.coordinates, encoding, recipe, mask, n_rows),
         ),
     )
@@ -248,6 +274,46 @@ def _kept(table: Table, schema: Schema) -> dict[str, Quantity]:
     specs = (spec for spec in schema.columns.values() if spec.action == "keep")
     found = {s.name: quantity_of(profile_of(table, s.name, s).cells, s.kind) for s in specs}
     return {name: quantity for name, quantity in found.items() if quantity is not None}
+
+
+def _judged(
+    encoding: Encoding, numbers: Mapping[str, Vector], scores: Matrix, method: Method
+) -> tuple[Method, Mapping[str, Anchoring], tuple[str, ...]]:
+    """Return the method, or one that works where nobody asked for it; who counts; and a note."""
+    try:
+        anchors, names = encoding.anchors(numbers, scores, threads_for(scores.size, None))
+        return method, judge_anchors(anchors, names, method.scatters), ()
+    except NoAnchorError:
+        if method.asked_for:
+            raise
+    note = (
+        "NOT THE ROBUST METHOD: no continuous column can tell who stands out, so principal "
+        "components were masked instead (as with --method sa). Somebody with a rare combination of "
+        "values may come through: assess the release before it is handed out."
+    )
+    return method_of("sa", mask=method.mask), {}, (note,)
+
+
+def _outlying_alone(
+    encoding: Encoding, scores: Matrix, judged: Mapping[str, Anchoring]
+) -> tuple[str]:
+    """Return a note on the columns in which only people who stand out have something else."""
+    kept = [np.flatnonzero(anchoring.weights) for anchoring in judged.values()]
+
+    def is_flat(place: int) -> bool:
+        return any(not varies(scores[rows, place]) for rows in kept)
+
+    found: dict[str, None] = {}
+    for part in encoding.parts:
+        places = [*range(part.place.start, part.place.stop)]
+        places += [] if part.group is None else [encoding.n_columns_scores + part.group]
+        if any(map(is_flat, places)):
+            found[part.column.name] = None
+    where = f"{listed_names(tuple(found))}: some values" if found else "Some combinations of values"
+    return (
+        f"{where} belong only to people who stand out, who are hidden less well there. Merge rare "
+        "levels with others, or drop the column, and look at these people in an assessment.",
+    )
 
 
 def _wanted_correlation(
@@ -264,30 +330,11 @@ def _wanted_correlation(
     return np.where(np.isnan(seen), score_correlation(scores[rows]), seen)
 
 
-def _standardize(scores: Matrix, threads: int) -> tuple[Vector, Vector]:
-    """Give every column mean 0 and standard deviation 1 in place; return what they were."""
-    centre, spread = np.empty(scores.shape[1]), np.ones(scores.shape[1])
-
-    def work(j: int) -> None:
-        column = scores[:, j]
-        if not varies(column):
-            centre[j] = column[0]
-            column[:] = 0.0
-            return
-        centre[j] = column.mean()
-        column -= centre[j]
-        spread[j] = np.sqrt(column @ column / column.size)
-        column /= spread[j]
-
-    in_threads(work, range(scores.shape[1]), threads)
-    return centre, spread
-
-
 def _require_enough_rows(n_rows: int, encoding: Encoding) -> None:
     """Refuse tables with too few rows, or none that vary."""
-    if n_rows < FEWEST_ROWS:
+    if n_rows < LIMITS.fewest_rows:
         raise InputError(
-            f"The table has {n_rows} rows, and {FEWEST_ROWS} are the fewest that can be "
+            f"The table has {n_rows} rows, and {LIMITS.fewest_rows} are the fewest that can be "
             "anonymized: among fewer, everybody stands out."
         )
     n_scores = encoding.n_scores
@@ -296,28 +343,18 @@ def _require_enough_rows(n_rows: int, encoding: Encoding) -> None:
             "No column that is to be masked varies: there is nothing to hide, and nothing to learn "
             "from the table."
         )
-    if n_rows <= 2 * (n_scores + 1):
+    needed = LIMITS.rows_a_score * (n_scores + 1) + 1
+    if n_rows < needed:
         columns = sorted((part.column for part in encoding.parts), key=lambda c: -c.width)
         widest = ", ".join(repr(column.name) for column in columns[:3])
+        enough = (n_rows - 1) // LIMITS.rows_a_score - 1
         raise InputError(
             f"The table has {n_rows} rows, too few for its columns: encoded, they are {n_scores} "
-            f"(widest: {widest}), for which {2 * (n_scores + 1) + 1} rows are needed. Drop columns "
-            "(action = 'drop'), or merge rare levels."
+            f"(widest: {widest}), for which {needed} rows are needed; {n_rows} rows do for "
+            f"{enough}. Merge rare levels, or drop columns: icsa inspect FILE --schema-out S.toml "
+            "writes a schema, in which they get action = 'drop'; then: icsa anonymize FILE "
+            "--schema S.toml"
         )
-
-
-def _back_to_raw_units(
-    scores: Matrix, encoding: Encoding, numbers: Mapping[str, Vector], spread: Vector
-) -> Vector:
-    """Give scores the spread of the columns' own units in place; return what they are now."""
-    raw = np.ones_like(spread)
-    for part in encoding.parts:
-        found = part.column.measured(numbers[part.column.name])
-        if found is not None:
-            place, measured = part.place.start + found[0], found[1]
-            raw[place] = spread[place] / (float(np.nanstd(measured)) if varies(measured) else 1.0)
-    scores *= spread / raw
-    return raw
 
 
 def _notes(
@@ -332,10 +369,10 @@ def _notes(
             f"{n_rows / 2**n_components:.2g} of {n_rows} people come out nearly or exactly as they "
             "are. Use --mask redraw, or add columns."
         )
-    if n_components <= _FEW_COORDINATES:
+    if n_components <= LIMITS.few_coordinates:
         notes.append(
-            f"Only {n_components} coordinate(s) can be masked. With 3 or fewer the method hides "
-            "people who stand out badly: assess the release, or add columns."
+            f"Only {n_components} coordinate(s) can be masked. With {LIMITS.few_coordinates} or "
+            "fewer the method hides people who stand out badly: assess the release, or add columns."
         )
     return notes
 
@@ -363,6 +400,6 @@ def _verbatim_notes(
 
 def _sample_of(n_rows: int) -> slice | np.ndarray:
     """Return which rows calibration looks at: all, or a fixed sample of them."""
-    if n_rows <= _CALIBRATION_ROWS:
+    if n_rows <= LIMITS.sample_rows:
         return slice(None)
-    return np.sort(np.random.default_rng(n_rows).choice(n_rows, _CALIBRATION_ROWS, replace=False))
+    return np.sort(np.random.default_rng(n_rows).choice(n_rows, LIMITS.sample_rows, replace=False))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Unpack
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,29 +15,73 @@ import polars as pl
 from icsa.columns import Column
 from icsa.columns.counts import counts_among, moved_counts
 from icsa.columns.unmasked import Identifier
-from icsa.constraints import Rule, parse_rule, require_rules
-from icsa.constraints.domains import sheet_of_columns
 from icsa.constraints.extents import extent_of
 from icsa.constraints.keeping import keep_rules, rules_of
 from icsa.errors import InputError
-from icsa.inspection import guess_schema
 from icsa.masks import MASKS
 from icsa.matrices import Vector
 from icsa.memory import give_back_memory
 from icsa.randomness import Key, Stream, as_key
-from icsa.recipes import Recipe, resolve_recipe
-from icsa.release.accounts import changes_of, warnings_of
-from icsa.release.arguments import given_names, given_schema
-from icsa.release.methods import MethodOptions
-from icsa.release.plan import Plan, make_plan, silent
-from icsa.release.preparation import Prepared, has_reasons, prepare
-from icsa.release.records import Release
-from icsa.schema import Schema, names_with, with_kept
+from icsa.recipes import Recipe
+from icsa.release.accounts import ColumnChange, changes_of, warnings_of
+from icsa.release.planning import Plan, PlanOnce, plan, silent
+from icsa.release.preparing import has_reasons, prepare
+from icsa.schema import Schema, names_with
+from icsa.schema_files import check_schema, read_schema
 from icsa.shuffling import permutation
 from icsa.tables import Table, Variable, from_frame, to_frame
 from icsa.threads import one_linear_algebra_thread
 
-__all__ = ["anonymize", "plan_of", "plan_release", "prepare_release", "release_of"]
+__all__ = ["Release", "anonymize", "release"]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Release:
+    """An anonymized table with an account of how it was made. It holds nothing of the original.
+
+    Attributes
+    ----------
+    table : data frame or Table
+        Of the kind that was given.
+    columns : tuple of ColumnChange
+        One for each column of the original.
+    warnings : tuple of str
+        What to look at before the table is handed out.
+    relations : tuple of str
+        Relations between columns that were found and hold in the release.
+    moved_cells : mapping of str to int
+        For each declared rule, how many cells were moved so that it holds.
+    method : "icsa" or "sa"
+    scatters : pair of str
+    mask : str
+    recipe : Recipe
+    n_components : int
+        Coordinates that were masked.
+    reproducible : bool
+        Whether the key came from a seed: such a release is for tests, not to be handed out.
+    key : Key, optional
+        Only when it was asked for: whoever has it can repeat every draw.
+    """
+
+    table: Any
+    columns: tuple[ColumnChange, ...]
+    warnings: tuple[str, ...]
+    relations: tuple[str, ...]
+    moved_cells: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    method: str
+    scatters: tuple[str, str]
+    mask: str
+    recipe: Recipe
+    n_components: int
+    reproducible: bool
+    key: Key | None = None
+
+    def __repr__(self) -> str:
+        """Show how it was made, not what is in it."""
+        note = ", reproducible: not for release" if self.reproducible else ""
+        return (
+            f"<Release by {self.method}, recipe {self.recipe.describe()}, mask {self.mask}{note}>"
+        )
 
 
 def anonymize(
@@ -45,7 +90,7 @@ def anonymize(
     schema: Schema | str | Path | None = None,
     keep: Sequence[str] | str = (),
     recipe: str = "mixed",
-    method: str = "icsa",
+    method: str | None = None,
     scatters: Sequence[str] | None = None,
     mask: str | None = None,
     raw_units: bool = False,
@@ -70,8 +115,9 @@ def anonymize(
         Columns, or one column, to release as they are. Nothing else passes unmasked.
     recipe : str
         "mixed", "topcode" or "paper"; see `icsa.release.RECIPES`.
-    method : "icsa" or "sa"
-        Robust coordinates, or principal components.
+    method : "icsa" or "sa", optional
+        Robust coordinates, or principal components. By default robust ones; where no continuous
+        column can tell who stands out, principal components, and a warning says so.
     scatters : pair of str, optional
         For "icsa"; an MCD takes its weights from the continuous columns.
     mask : str, optional
@@ -109,120 +155,86 @@ def anonymize(
     told("looking at the columns", 0.0)
     source = table if isinstance(table, Table) else from_frame(table)
     key = as_key(random_state)
-    prepared, declared, chosen = prepare_release(
-        source, schema=given_schema(schema, source), keep=given_names(keep), recipe=recipe
-    )
-    plan = plan_of(
+    prepared = prepare(source, schema=_declared(schema, source), keep=_names(keep), recipe=recipe)
+    planned = plan(
         prepared,
-        declared,
-        chosen,
         method=method,
         scatters=scatters,
         mask=mask,
         raw_units=raw_units,
         progress=told,
     )
-    release = release_of(plan, prepared.spare, declared, key, once=True, progress=told)
+    made = release(PlanOnce(planned), key, progress=told)
     return replace(
-        release,
-        table=release.table if isinstance(table, Table) else to_frame(release.table, table),
+        made,
+        table=made.table if isinstance(table, Table) else to_frame(made.table, table),
         key=key if return_key else None,
     )
 
 
-def plan_release(
-    table: Table,
-    *,
-    schema: Schema | None = None,
-    keep: Sequence[str] = (),
-    recipe: str = "mixed",
-    **options: Unpack[MethodOptions],
-) -> tuple[Plan, Schema]:
-    """Return the plan for a table and the schema that it was made for; options of `anonymize`.
+def _declared(schema: object, table: Table) -> Schema | None:
+    """Return the schema that is given, or that is in the file of that name; None for none."""
+    if schema is None:
+        return None
+    if isinstance(schema, str | Path):
+        return read_schema(schema, table)
+    if not isinstance(schema, Schema):
+        raise InputError(
+            f"A {type(schema).__name__} is no schema. Give the name of a TOML file, what "
+            "icsa.schema_files.read_schema returns, or what icsa.inspection.guess_schema does."
+        )
+    check_schema(schema, table)
+    return schema
 
-    Whoever assesses a release needs both, to make it again under other keys.
+
+def _names(keep: object) -> tuple[str, ...]:
+    """Return the names of columns to keep; a text is one name.
+
+    Examples
+    --------
+    >>> _names("age"), _names(["age", "site"])
+    (('age',), ('age', 'site'))
     """
-    prepared, declared, chosen = prepare_release(table, schema=schema, keep=keep, recipe=recipe)
-    return plan_of(prepared, declared, chosen, **options), declared
+    if keep is None:
+        return ()
+    names = (keep,) if isinstance(keep, str) or not isinstance(keep, Iterable) else tuple(keep)
+    found = tuple(name for name in names if isinstance(name, str))
+    if len(found) < len(names):
+        raise InputError('keep must be names of columns, such as keep=["site", "year"].')
+    return found
 
 
-def prepare_release(
-    table: Table,
-    *,
-    schema: Schema | None = None,
-    keep: Sequence[str] = (),
-    recipe: str = "mixed",
-) -> tuple[Prepared, Schema, Recipe]:
-    """Return the columns that are to be masked, the whole schema and the whole recipe.
-
-    Whoever lets the table go now and has `Prepared.spare` instead saves the room of its cells.
-    """
-    declared = with_kept(guess_schema(table) if schema is None else schema, keep)
-    for text in declared.rules:
-        _require_masked(parse_rule(text, table.frame.columns), declared)
-    chosen = resolve_recipe(recipe, declared.recipe)
-    with one_linear_algebra_thread():
-        prepared = prepare(table, declared, chosen)
-    rules = rules_of(declared.rules, prepared.columns, table.frame.columns)
-    require_rules(rules, sheet_of_columns(prepared.columns, prepared.numbers, rules))
-    return prepared, declared, chosen
-
-
-def plan_of(
-    prepared: Prepared,
-    schema: Schema,
-    recipe: Recipe,
-    *,
-    progress: Callable[[str, float], None] = silent,
-    **options: Unpack[MethodOptions],
-) -> Plan:
-    """Return the plan for what `prepare_release` gave, which is used up; options of `anonymize`."""
-    with one_linear_algebra_thread():
-        return make_plan(prepared, schema, recipe, progress=progress, **options)
-
-
-def _require_masked(rule: Rule, schema: Schema) -> None:
-    """Refuse a rule about a column that is not masked: its cells could not be moved."""
-    for name in rule.columns:
-        action = schema.columns[name].action
-        if action != "mask":
-            fate = {"keep": "released as it is", "drop": "left out", "replace": "replaced"}[action]
-            raise InputError(
-                f"The rule {rule.text!r} is about the column {name!r}, which is {fate}. Take the "
-                "rule out, or have the column masked."
-            )
-
-
-def release_of(
-    plan: Plan,
-    source: Table,
-    schema: Schema,
-    key: Key,
-    *,
-    once: bool = False,
-    progress: Callable[[str, float], None] = silent,
+def release(
+    plan: Plan | PlanOnce, key: Key, *, progress: Callable[[str, float], None] = silent
 ) -> Release:
-    """Return the release that a plan gives with a key; its table is an `icsa.tables.Table`.
-
-    A plan that is needed once only can be used up, which takes less memory.
-    """
+    """Return the release that a plan gives with a key; its table is an `icsa.tables.Table`."""
+    made_by, room = plan.take() if isinstance(plan, PlanOnce) else (plan, None)
     with one_linear_algebra_thread():
-        numbers = plan.released_numbers(key, in_place=once, progress=progress)
-    rules = rules_of(schema.rules, plan.columns, schema.columns)
-    numbers, moved = keep_rules(numbers, plan.bonds, rules)
+        numbers = made_by.released_numbers(key, out=room, progress=progress)
+    source, specs = made_by.spare, made_by.schema.columns
+    coded = [specs[name].in_file(source) for name in made_by.columns]
+    rules = rules_of(made_by.schema.rules, source.frame, coded)
+    numbers, moved = keep_rules(numbers, made_by.bonds, rules)
     progress("writing cells", 0.8)
     give_back_memory()
-    frame, letters = _cells_of(plan, source, schema, numbers, key)
+    return _released(made_by, numbers, moved, key)
+
+
+def _released(
+    plan: Plan, numbers: Mapping[str, Vector], moved: Mapping[str, int], key: Key
+) -> Release:
+    """Return the release of masked numbers: their cells, and the account of all columns."""
+    frame, letters = _cells_of(plan, numbers, key)
     extents = {name: extent_of(values) for name, values in numbers.items()}
     return Release(
         table=replace(
-            source,
+            plan.spare,
             frame=frame,
             missing_letters=letters,
-            variables=_variables_of(source, schema, frame.columns),
+            variables=_variables_of(plan.spare, plan.schema, frame.columns),
         ),
-        columns=tuple(changes_of(plan, source, schema, frame, extents)),
-        warnings=tuple(warnings_of(plan, schema, key, extents, numbers)),
+        columns=tuple(changes_of(plan, frame, extents)),
+        warnings=tuple(warnings_of(plan, key, extents, numbers)),
         relations=plan.relations_in(numbers),
         moved_cells=moved,
         method=plan.method,
@@ -235,9 +247,10 @@ def release_of(
 
 
 def _cells_of(
-    plan: Plan, source: Table, schema: Schema, numbers: Mapping[str, Vector], key: Key
+    plan: Plan, numbers: Mapping[str, Vector], key: Key
 ) -> tuple[pl.DataFrame, dict[str, pl.Series]]:
     """Return the released columns, and the letters of their missing cells."""
+    source, schema = plan.spare, plan.schema
     n_rows = source.frame.height
     built: dict[str, pl.Series] = {}
     letters: dict[str, pl.Series] = {}

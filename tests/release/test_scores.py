@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from icsa.release.imputation import fill_missing_scores
+from icsa.release.scores import fill_missing_scores
 
 
 def test_keeps_what_is_there_and_fills_all_else():
