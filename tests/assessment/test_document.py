@@ -12,13 +12,18 @@ import pytest
 from rich.console import Console
 from rich.pretty import pprint
 
-from icsa.assessment import assess
+from icsa.assessment import assess, assessing, filling
 from icsa.assessment.document import document_schema
-from icsa.assessment.privacy_words import MEASURES, PRIVACY_TERMS, SHOWN
+from icsa.assessment.privacy_words import MEASURES, PRIVACY_TERMS, SHOWN, Term, Wording
 from icsa.assessment.utility_words import UTILITY_GOOD, UTILITY_TERMS
 from icsa.errors import InputError
-from icsa.measures import Direction
+from icsa.measures import Direction, Measure
+from icsa.privacy import passport, self_test
+from icsa.privacy.evidence import Findings
+from icsa.privacy.measuring import privacy_measures
 from icsa.privacy.verdict import STATUSES, WORDS, Status, Word
+from icsa.report import assessment_html, assessment_view
+from icsa.report.glossary import GLOSSARY
 
 from .tables import normal_table
 from .test_assessing import mixed
@@ -93,3 +98,27 @@ def test_the_direction_of_a_measure_is_that_of_its_term() -> None:
 def test_how_a_release_was_made_has_a_known_form() -> None:
     with pytest.raises(InputError, match=r"How the release was made: .* `scatters`.*Make it anew"):
         assess(normal_table(), normal_table(seed=1), making={"method": "icsa"})
+
+
+def test_a_measure_of_privacy_needs_a_line_in_the_list_and_its_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def with_mine(found: Findings) -> dict[str, Measure]:
+        rows = float(found.features.released.n_rows)
+        mine = Measure.of(rows, name="mine", direction="lower is safer", n=3)
+        return {**privacy_measures(found), "mine": mine}
+
+    for module in (passport, self_test):
+        monkeypatch.setattr(module, "privacy_measures", with_mine)
+    words = {**MEASURES, "mine": Wording(label="my own risk", good="none")}
+    for module in (assessing, filling):
+        monkeypatch.setattr(module, "MEASURES", words)
+    terms = {**GLOSSARY, "mine": Term("my own risk", "As many as there are rows.")}
+    monkeypatch.setattr(assessment_view, "GLOSSARY", terms)
+    document = assess(normal_table(), normal_table(100, seed=1)).document("public")
+    mine = document.as_dict()["privacy"]["mine"]
+    assert (mine["value"], mine["ends"]) == (100.0, {"copy": 150.0, "shuffled": 150.0})
+    jsonschema.Draft202012Validator(SCHEMA).validate(document.as_dict())
+    page = assessment_html(document)
+    assert '<a class="def" href="#glossary-mine">my own risk</a>' in page
+    assert '<dt id="glossary-mine"' in page
