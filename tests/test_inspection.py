@@ -13,9 +13,11 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_info, threadpool_limits
 
+from icsa.constraints import find_derivation
 from icsa.errors import InputError
-from icsa.inspection import Inspection, guess_schema, inspect_table, relation_notes
+from icsa.inspection import Inspection, guess_schema, inspect_table, related, relation_notes
 from icsa.inspection.names import names_contact, names_person_number
 from icsa.inspection.profile import profile_of
 from icsa.inspection.sentinels import sentinel_codes
@@ -328,6 +330,23 @@ def test_relations_are_notes() -> None:
         }
     )
     assert "total" not in relation_notes(table, keep)
+
+
+def test_relations_are_searched_on_one_thread_of_linear_algebra(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its own threads mostly wait for each other: inspecting took longer than anonymizing."""
+    seen = []
+
+    def watched(*arguments: Any) -> Any:
+        seen.extend(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
+        return find_derivation(*arguments)
+
+    monkeypatch.setattr(related, "find_derivation", watched)
+    with threadpool_limits(2, user_api="blas"):
+        relation_notes(table_of(WEIGHTS, "weight"))
+    assert seen
+    assert set(seen) == {1}
 
 
 def test_a_schema_decides_and_the_guess_is_told() -> None:

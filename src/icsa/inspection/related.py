@@ -14,6 +14,7 @@ from icsa.inspection.profile import profile_of
 from icsa.matrices import Vector
 from icsa.schema import Schema
 from icsa.tables.table import Table
+from icsa.threads import one_linear_algebra_thread
 
 __all__ = ["relation_notes"]
 
@@ -50,7 +51,8 @@ def relation_notes(table: Table, schema: Schema | None = None) -> Mapping[str, t
         quantity = quantity_of(profile.cells, kind) if masked and profile.distinct > 1 else None
         if quantity is not None:
             numbers[name], steps[name], kinds[name] = quantity
-    found = find_derivation(numbers, steps, kinds)
+    with one_linear_algebra_thread():
+        found = find_derivation(numbers, steps, kinds)
     notes: dict[str, tuple[str, ...]] = {}
     _add(notes, ((relation.target, relation) for relation in found.computed), KEPT)
     _add(notes, ((gap.other, gap) for gap in found.gaps), KEPT)
