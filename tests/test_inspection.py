@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import fields
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
@@ -18,9 +19,10 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from icsa.constraints import find_derivation
 from icsa.errors import InputError
 from icsa.inspection import Inspection, guess_schema, inspect_table, related, relation_notes
+from icsa.inspection.limits import Limits
 from icsa.inspection.names import names_contact, names_person_number
+from icsa.inspection.oddities import sentinel_codes
 from icsa.inspection.profile import profile_of
-from icsa.inspection.sentinels import sentinel_codes
 from icsa.schema import ColumnSpec, Schema
 from icsa.schema_files import schema_text
 from icsa.tables.table import Table, Variable
@@ -498,3 +500,8 @@ def test_a_value_of_one_or_two_people_is_left_out():
     assert guess_schema(Table(pl.DataFrame({"x": cells}))).columns["x"].action == "drop"
     everybody = pl.Series("x", [None] * 7 + [4.5] * 3)
     assert guess_schema(Table(pl.DataFrame({"x": everybody}))).columns["x"].action == "mask"
+
+
+def test_every_limit_says_what_it_rests_on() -> None:
+    for limit in fields(Limits):
+        assert len(limit.metadata["rests_on"].split()) > 2, limit.name

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from icsa.inspection import guess_schema, inspect_table
-from icsa.inspection.contacts import looks_like_contacts
+from icsa.inspection.identities import looks_like_contacts
 from icsa.inspection.names import names_counts, names_given_number, names_phone, person_name_in
 from icsa.tables.table import Table
 

@@ -17,7 +17,7 @@ from icsa.columns.unmasked import Constant
 from icsa.comparison.column_pairs import numeric_column
 from icsa.comparison.designs import location_and_scale
 from icsa.errors import InputError
-from icsa.inspection.outlying import far_rows
+from icsa.inspection.oddities import far_rows
 from icsa.masks import flip
 from icsa.measures import Measure, NotEstimable
 from icsa.privacy.lenses import robust_units

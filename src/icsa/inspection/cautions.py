@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from icsa.inspection.calendars import are_written_dates
 from icsa.inspection.findings import (
     notes_on_codes,
     notes_on_far_dates,
@@ -14,10 +13,9 @@ from icsa.inspection.findings import (
     notes_on_notation,
     notes_on_written_dates,
 )
-from icsa.inspection.notations import may_have_obstacles
-from icsa.inspection.outlying import far_rows, may_be_far
+from icsa.inspection.notations import are_written_dates, may_have_obstacles
+from icsa.inspection.oddities import far_rows, may_be_far, may_have_codes
 from icsa.inspection.profile import cells_there, profile_of, sample_of
-from icsa.inspection.sentinels import may_have_codes
 from icsa.schema import KINDS, ColumnSpec, Schema
 from icsa.tables.table import Table
 from icsa.threads import in_threads, threads_for

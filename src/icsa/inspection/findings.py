@@ -14,15 +14,19 @@ import numpy as np
 import polars as pl
 
 from icsa.columns.levels import FEWEST_HOLDERS
-from icsa.inspection.calendars import are_written_dates, bounds_of_part
-from icsa.inspection.heaping import VALUES_FOR_HEAPING, notes_on_heaping
+from icsa.inspection.edges import bounds_of_part
 from icsa.inspection.identities import has_diagnoses
 from icsa.inspection.kinds import guess_kind
+from icsa.inspection.limits import LIMITS
 from icsa.inspection.names import names_grades
-from icsa.inspection.notations import obstacle_in
-from icsa.inspection.outlying import far_rows
+from icsa.inspection.notations import are_written_dates, obstacle_in
+from icsa.inspection.oddities import (
+    far_rows,
+    notes_on_heaping,
+    sentinel_codes,
+    sentinel_words,
+)
 from icsa.inspection.profile import Profile
-from icsa.inspection.sentinels import sentinel_codes, sentinel_words
 from icsa.schema import KINDS, ColumnSpec
 
 __all__ = [
@@ -35,12 +39,6 @@ __all__ = [
     "notes_on_written_dates",
 ]
 
-_MOSTLY = 0.5
-_NEARLY_ALL = 0.9
-_ROWS_TO_BE_UNIQUE = 20
-_LISTED = 5
-_FAR = 5.0  # times the middle half's length, beyond that half
-_ONE_VALUE = 0.4
 # Dates that programs write where there is none: of Excel, SAS, Unix, and of open ends.
 _PLACEHOLDERS = tuple(
     date(*day)
@@ -120,8 +118,10 @@ def missing_together(profiles: Sequence[Profile]) -> Mapping[str, str]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:_LISTED])
-    return shown if len(names) <= _LISTED else f"{shown} and {len(names) - _LISTED} more"
+    shown = ", ".join(repr(name) for name in names[: LIMITS.listed])
+    return (
+        shown if len(names) <= LIMITS.listed else f"{shown} and {len(names) - LIMITS.listed} more"
+    )
 
 
 def _kept(spec: ColumnSpec) -> Iterator[str]:
@@ -139,11 +139,11 @@ def notes_on_notation(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
 
 
 def _identity(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
-    all_different = profile.distinct == profile.present >= _ROWS_TO_BE_UNIQUE
+    all_different = profile.distinct == profile.present >= LIMITS.rows_to_be_unique
     if spec.kind == "identifier":
         yield from _why_an_id(profile, all_different)
     elif spec.kind == "text":
-        if profile.distinct > _NEARLY_ALL * profile.present:
+        if profile.distinct > LIMITS.nearly_all * profile.present:
             yield "near-unique text: each cell can point at a person"
         if has_diagnoses(profile):
             yield "codes of diagnoses: shorten them to groups to have them in the release"
@@ -154,7 +154,7 @@ def _identity(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
             yield f"to have it in the release, give it the kind {kinds}"
     elif spec.kind == "integer" and all_different:
         yield "all different: if these numbers are given, not measured, the kind is identifier"
-    elif spec.kind == "category" and profile.distinct > _NEARLY_ALL * profile.present > 0:
+    elif spec.kind == "category" and profile.distinct > LIMITS.nearly_all * profile.present > 0:
         yield "near-unique: if each cell points at a person, the kind is identifier or text"
 
 
@@ -210,8 +210,8 @@ def notes_on_far_dates(cells: pl.Series) -> Iterator[str]:
         return
     numbers = days.to_physical().cast(pl.Float64).to_numpy()
     first, third = np.nanquantile(numbers, [0.25, 0.75])
-    far = np.abs(numbers - (first + third) / 2) > (_FAR + 0.5) * max(third - first, 1.0)
-    if 0 < far.sum() <= 0.05 * present + 1 and present > _LISTED:
+    far = np.abs(numbers - (first + third) / 2) > (LIMITS.far_dates + 0.5) * max(third - first, 1.0)
+    if 0 < far.sum() <= LIMITS.most_far_dates * present + 1 and present > LIMITS.listed:
         yield f"{far.sum()} dates far outside the rest ({_rows(far)})"
 
 
@@ -238,8 +238,8 @@ def notes_on_far_numbers(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
 def _rows(flags: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> str:
     """Return the first rows that are flagged, counted from 1."""
     found = np.flatnonzero(flags) + 1
-    shown = ", ".join(str(row) for row in found[:_LISTED])
-    return f"row{'s' * (found.size > 1)} {shown}{', ...' * (found.size > _LISTED)}"
+    shown = ", ".join(str(row) for row in found[: LIMITS.listed])
+    return f"row{'s' * (found.size > 1)} {shown}{', ...' * (found.size > LIMITS.listed)}"
 
 
 def _rare_levels(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
@@ -264,7 +264,7 @@ def _unordered_codes(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
 def _one_value(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
     if spec.kind not in ("continuous", "integer") or profile.distinct <= 2:
         return
-    if profile.largest_share >= _ONE_VALUE:
+    if profile.largest_share >= LIMITS.many_equal:
         yield f"{profile.largest_share:.0%} of the cells hold one and the same number"
 
 
@@ -282,7 +282,7 @@ def _missing(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
     if profile.missing == profile.n_rows:
         yield "no cell has a value"
         return
-    if share > _MOSTLY:
+    if share > LIMITS.mostly:
         yield f"mostly missing: {share:.0%}"
     if profile.distinct == 1:
         yield "constant: tells people nothing apart" + (
@@ -300,7 +300,7 @@ def _bounds(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
         yield f"a part of a date: declare {part} in a schema, so that no cell leaves them"
     elif (
         KINDS[spec.kind].is_number
-        and profile.distinct > VALUES_FOR_HEAPING
+        and profile.distinct > LIMITS.values_for_heaping
         and np.count_nonzero(profile.numbers < 0) == 1
     ):
         yield "one value only is negative: if it is wrong, correct it or give a lower bound"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from icsa.inspection.contacts import are_diagnoses, long_enough_for_phones, looks_like_contacts
+from icsa.inspection.limits import LIMITS
 from icsa.inspection.names import (
     is_postal,
     names_address,
@@ -22,25 +22,25 @@ from icsa.inspection.names import (
     names_phone,
     person_name_in,
 )
-from icsa.inspection.profile import Profile
+from icsa.inspection.profile import Profile, sample_of
 from icsa.matrices import Vector
 
-__all__ = ["Identity", "are_codes", "has_diagnoses", "identity_of"]
-
-_FEW_VALUES = 8
-_NEARLY_ALL = 0.9
-_ROWS_TO_BE_UNIQUE = 20
-_ROWS_OF_A_SEQUENCE = 10
-_SPARSEST_SEQUENCE = 1.2
-_DIGITS_OF_GIVEN_NUMBERS = 7
-_LONGEST_CODE = 40
-_FEWEST_GIVEN = 20
-_MOST_LEVELS = 30
-# Counts begin near zero, are small, and a quarter of their values have more than so many cells.
-_SMALLEST_COUNT, _LARGEST_COUNT, _CROWDED = 2.0, 1000.0, 0.55
-_SMALLEST_LONG_NUMBER = 10_000.0
+__all__ = ["Identity", "are_codes", "has_diagnoses", "identity_of", "looks_like_contacts"]
 
 _CONTACT_NAME = "its name is that of people's names or ways to reach them"
+_MAIL = r"[^\s@]@[^\s@]+\.[^\s@]{2,}"
+_PHONE_SIGNS = r"^\s*[+(]?[0-9][0-9 ()/.\-\u00a0]*$"
+# What a telephone number has, and a plain number has not. Two zeros begin numbers abroad.
+_PHONE_MARK = r"^\s*\+|^\s*\(|^\s*0[1-9]|^\s*00[1-9][0-9 /\-]{8,}|[0-9)][ /\u00a0]+[0-9(]"
+# Dates, decimals, marked thousands, postal codes and negative amounts have the same signs.
+_NO_PHONE = (
+    r"^\s*\d{1,4}([./\- ])\d{1,2}[./\- ]\d{1,4}\s*$"
+    r"|^\s*[+-]?\d*[.]\d+\s*$"
+    r"|^\s*[1-9]\d{0,2}([ .\u00a0]\d{3})+([.]\d+)?\s*$"
+    r"|^\s*\d{5}-\d{3,4}\s*$"
+    r"|^\s*\(\d+([.]\d+)?\)\s*$"
+)
+_DIAGNOSIS = r"^\s*[A-Za-z]\d{2}(\.[0-9A-Za-z]{1,4}|\d{1,2})?\s*$"
 
 
 @dataclass(frozen=True)
@@ -67,18 +67,18 @@ def identity_of(profile: Profile) -> Identity | None:
     name, share = profile.name, profile.distinct / profile.present
     if names_person_number(name) and (profile.distinct > 2 or share == 1.0):
         return Identity("its name is that of a number given to people")
-    if has_diagnoses(profile) and share <= _NEARLY_ALL:
+    if has_diagnoses(profile) and share <= LIMITS.nearly_all:
         return None
     found = _contact(profile)
     if found is not None:
         return found
-    if names_number(name) and share > 0.5 and profile.present >= _ROWS_OF_A_SEQUENCE:
+    if names_number(name) and share > 0.5 and profile.present >= LIMITS.rows_of_a_sequence:
         return Identity("its name has a word for given numbers, and most are different")
-    if is_postal(name) and profile.distinct > _FEW_VALUES:
+    if is_postal(name) and profile.distinct > LIMITS.few_values:
         return Identity("its name is that of postal codes")
     if _is_given(profile):
         return Identity("its name is that of given numbers, and there are many different ones")
-    if profile.is_whole and share == 1.0 and profile.present >= _ROWS_OF_A_SEQUENCE:
+    if profile.is_whole and share == 1.0 and profile.present >= LIMITS.rows_of_a_sequence:
         return _given_number(np.sort(profile.numbers))
     return None
 
@@ -99,59 +99,126 @@ def are_codes(texts: pl.Series) -> bool:
     longest = texts.str.len_chars().max()
     blanks = texts.str.contains(r"\s").any()
     digits = texts.str.contains(r"\d|@").mean()
-    short = isinstance(longest, int) and longest <= _LONGEST_CODE
+    short = isinstance(longest, int) and longest <= LIMITS.longest_code
     return short and not blanks and isinstance(digits, float) and digits > 0.5
 
 
 def _contact(profile: Profile) -> Identity | None:
     """Return whether cells or the name say that people are named or reached by the cells."""
     name, phone = profile.name, names_phone(profile.name)
-    many = profile.distinct > _FEW_VALUES
+    many = profile.distinct > LIMITS.few_values
     if not profile.is_text:
         by_phone = phone and long_enough_for_phones(profile.cells)
-        differ = many and profile.distinct > 0.2 * profile.present and not phone
+        differ = many and profile.distinct > LIMITS.some * profile.present and not phone
         return Identity(_CONTACT_NAME) if by_phone or (differ and names_contact(name)) else None
     found = looks_like_contacts(profile.cells, phones_too=phone)
     if found:
         return Identity(f"its cells look like {found}", by_name=phone)
     if (person_name_in(name) and profile.distinct > 2) or (many and (phone or names_address(name))):
         return Identity(_CONTACT_NAME)
-    differ = many and profile.distinct > 0.2 * profile.present
+    differ = many and profile.distinct > LIMITS.some * profile.present
     return Identity(_CONTACT_NAME) if differ and names_contact(name) else None
 
 
 def _is_given(profile: Profile) -> bool:
     """Return whether the name says given numbers, and many cells are neither counts nor groups."""
     name, long_number = profile.name, names_long_number(profile.name)
-    if profile.distinct < _FEWEST_GIVEN or not (names_given_number(name) or long_number):
+    if profile.distinct < LIMITS.fewest_given or not (names_given_number(name) or long_number):
         return False
     if profile.is_text:
-        groups = names_groups(name) and profile.distinct <= _MOST_LEVELS
+        groups = names_groups(name) and profile.distinct <= LIMITS.most_levels
         return not groups and are_codes(profile.values.cast(pl.String))
     if long_number and not names_id(name):
-        return bool(np.median(profile.numbers) >= _SMALLEST_LONG_NUMBER)
+        return bool(np.median(profile.numbers) >= LIMITS.smallest_long_number)
     return names_id(name) or not _may_be_counts(profile)
 
 
 def _may_be_counts(profile: Profile) -> bool:
     lowest, highest = profile.numbers.min(), profile.numbers.max()
-    if lowest > _SMALLEST_COUNT or highest >= _LARGEST_COUNT:
+    if lowest > LIMITS.smallest_count or highest >= LIMITS.largest_count:
         return False
     commonest = np.sort(profile.held)[-(profile.distinct // 4) :]
-    return bool(commonest.sum() > _CROWDED * profile.present)
+    return bool(commonest.sum() > LIMITS.crowded * profile.present)
 
 
 def _given_number(numbers: Vector) -> Identity | None:
     """Return an identity where sorted whole numbers, all different, are given, not measured."""
-    if numbers.size < _ROWS_OF_A_SEQUENCE:
+    if numbers.size < LIMITS.rows_of_a_sequence:
         return None
     steps = np.diff(numbers)
     length = numbers[-1] - numbers[0] + 1.0
-    if (steps == steps[0]).all() or length <= _SPARSEST_SEQUENCE * numbers.size:
+    if (steps == steps[0]).all() or length <= LIMITS.sparsest_sequence * numbers.size:
         return Identity("whole numbers in sequence, another one in every row", by_name=False)
     digits = np.floor(np.log10(np.maximum(np.abs(numbers), 1.0))) + 1
-    many = digits[0] >= _DIGITS_OF_GIVEN_NUMBERS and (digits == digits[0]).all()
-    if many and numbers.size >= _ROWS_TO_BE_UNIQUE:
+    many = digits[0] >= LIMITS.digits_of_given and (digits == digits[0]).all()
+    if many and numbers.size >= LIMITS.rows_to_be_unique:
         why = "long whole numbers of one length, another one in every row"
         return Identity(why, by_name=False)
     return None
+
+
+def looks_like_contacts(cells: pl.Series, *, phones_too: bool) -> str:
+    """Return what most texts of a column look like, by which people can be reached; or nothing.
+
+    Parameters
+    ----------
+    cells : polars.Series
+        Texts. Of long columns a sample is looked at.
+    phones_too : bool
+        Whether the column's name says telephone: then plain numbers are some, too.
+
+    Examples
+    --------
+    >>> looks_like_contacts(pl.Series(["anna@example.org", "b@example.org"]), phones_too=False)
+    'e-mail addresses'
+    >>> looks_like_contacts(pl.Series(["5551234"]), phones_too=False)
+    ''
+    """
+    texts = sample_of(cells).cast(pl.String)
+    if _share(texts.str.contains("[@0-9]")) < LIMITS.most:
+        return ""
+    if _share(texts.str.contains(_MAIL)) >= LIMITS.most:
+        return "e-mail addresses"
+    digits = texts.str.count_matches(r"[0-9]")
+    signs = texts.str.contains(_PHONE_SIGNS) & ~texts.str.contains(_NO_PHONE)
+    fewest, most = LIMITS.named_phone_digits if phones_too else LIMITS.phone_digits
+    phones = signs & digits.is_between(fewest, most)
+    if not phones_too:
+        phones = phones & texts.str.contains(_PHONE_MARK)
+    return "telephone numbers" if _share(phones) >= LIMITS.most else ""
+
+
+def long_enough_for_phones(cells: pl.Series) -> bool:
+    """Return whether most whole numbers have as many digits as telephone numbers.
+
+    Examples
+    --------
+    >>> long_enough_for_phones(pl.Series([401234567, 407654321])), long_enough_for_phones(
+    ...     pl.Series([12, 31])
+    ... )
+    (True, False)
+    """
+    numbers = sample_of(cells).cast(pl.Float64)
+    fewest, most = LIMITS.named_phone_digits
+    return _share(numbers.is_between(10.0 ** (fewest - 1), 10.0**most)) >= LIMITS.most
+
+
+def are_diagnoses(cells: pl.Series, *, said: bool) -> bool:
+    """Return whether nearly all texts are written as codes of ICD-10.
+
+    Without a dot in some of them they may be anything, unless it is `said` by the column's name.
+
+    Examples
+    --------
+    >>> are_diagnoses(pl.Series(["C50.1", "I10", "E11.9"]), said=False)
+    True
+    """
+    texts = sample_of(cells).cast(pl.String)
+    if not texts.len() or _share(texts.str.contains(_DIAGNOSIS)) < LIMITS.nearly_all:
+        return False
+    return said or _share(texts.str.contains(".", literal=True)) >= LIMITS.some
+
+
+def _share(flags: pl.Series) -> float:
+    mean = flags.mean()
+    return float(mean) if isinstance(mean, int | float) else 0.0

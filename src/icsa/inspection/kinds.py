@@ -60,19 +60,11 @@ import polars as pl
 from icsa.columns import KINDS, Kind
 from icsa.columns.levels import FEWEST_HOLDERS
 from icsa.inspection.identities import are_codes, identity_of
+from icsa.inspection.limits import LIMITS
 from icsa.inspection.names import names_grades, names_groups
 from icsa.inspection.profile import Profile
 
 __all__ = ["Guess", "guess_kind"]
-
-_FEW_VALUES = 8
-_ROWS_A_VALUE = 5
-_MOST_LEVELS = 30
-_MOST_LEVELS_OF_TYPES = 256
-_NEARLY_ALL = 0.9
-_ROWS_TO_BE_UNIQUE = 20
-_SHARE_OF_ZEROS = 0.4
-_OTHERS_THAN_ZERO = 4
 
 _SCALES = (
     ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x"),
@@ -144,11 +136,11 @@ def _declared(profile: Profile) -> Guess | None:
         why = "codes with a label each, different in nearly every row"
         return Guess("identifier", why) if labelled and not profile.is_text else None
     if isinstance(profile.dtype, pl.Enum) and says != "nominal":
-        if profile.distinct <= _MOST_LEVELS_OF_TYPES:
+        if profile.distinct <= LIMITS.most_levels_of_types:
             return Guess("ordinal", "its type has levels in an order", _shown_levels(profile))
-    elif says == "ordinal" and profile.distinct <= _MOST_LEVELS:
+    elif says == "ordinal" and profile.distinct <= LIMITS.most_levels:
         return Guess("ordinal", "the file says ordinal", _shown_levels(profile))
-    few = profile.distinct <= _MOST_LEVELS_OF_TYPES and not _are_held_by_few(profile)
+    few = profile.distinct <= LIMITS.most_levels_of_types and not _are_held_by_few(profile)
     if isinstance(profile.dtype, pl.Enum | pl.Categorical) and few:
         return Guess("category", "its type has levels")
     if labelled and says not in ("ordinal", "scale"):
@@ -160,11 +152,13 @@ def _declared(profile: Profile) -> Guess | None:
 
 def _nearly_all_differ(profile: Profile) -> bool:
     share = profile.distinct / profile.present
-    return share > _NEARLY_ALL and profile.present >= _ROWS_TO_BE_UNIQUE
+    return share > LIMITS.nearly_all and profile.present >= LIMITS.rows_to_be_unique
 
 
 def _are_held_by_few(profile: Profile) -> bool:
-    rows_a_level = 2 if profile.distinct <= _FEW_VALUES else _ROWS_A_VALUE
+    rows_a_level = (
+        LIMITS.rows_of_few if profile.distinct <= LIMITS.few_values else LIMITS.rows_a_value
+    )
     return profile.present < rows_a_level * profile.distinct
 
 
@@ -173,7 +167,7 @@ def _of_text(profile: Profile) -> Guess:
         if are_codes(profile.values.cast(pl.String)):
             return Guess("identifier", "a short code of its own in nearly every row")
         return Guess("text", "nearly every row has a text of its own")
-    if profile.distinct > _MOST_LEVELS or _are_held_by_few(profile):
+    if profile.distinct > LIMITS.most_levels or _are_held_by_few(profile):
         many = f"{profile.distinct} different texts in {profile.present} rows"
         return Guess("text", f"{many}: too many for levels")
     levels = _scale(profile)
@@ -184,7 +178,7 @@ def _of_text(profile: Profile) -> Guess:
 
 def _of_numbers(profile: Profile) -> Guess:
     different = profile.distinct
-    few = different <= _FEW_VALUES and profile.present >= _ROWS_A_VALUE * different
+    few = different <= LIMITS.few_values and profile.present >= LIMITS.rows_a_value * different
     finite = profile.numbers.size == different
     codes = few and finite and profile.is_whole
     if codes and names_groups(profile.name):
@@ -193,9 +187,9 @@ def _of_numbers(profile: Profile) -> Guess:
         why = f"{different} whole numbers without gaps, from 0 or 1 on"
         return Guess("ordinal", why, _shown_levels(profile))
     if (
-        profile.largest_share >= _SHARE_OF_ZEROS
+        profile.largest_share >= LIMITS.many_equal
         and profile.commonest == 0.0
-        and different > _OTHERS_THAN_ZERO
+        and different > LIMITS.others_than_zero
     ):
         return Guess("zero-inflated", f"{profile.largest_share:.0%} zeros, and other numbers")
     if few and finite:

@@ -1,4 +1,4 @@
-"""Texts that nearly all are numbers or dates, and what keeps the column from being so."""
+"""Texts that nearly all are numbers or dates, and whole numbers that are dates."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from icsa.inspection.limits import LIMITS
 from icsa.inspection.profile import Counts, Profile, sample_of
+from icsa.matrices import Vector
 
-__all__ = ["Obstacle", "may_have_obstacles", "obstacle_in"]
+__all__ = ["Obstacle", "are_written_dates", "may_have_obstacles", "obstacle_in"]
 
-_MOST = 0.9
-_MOST_OF_A_SAMPLE = 0.8
 _BLANKS = r" \u00a0\u202f"
 _WHOLE = r"(?:0|[1-9]\d*)"
 _NOTATIONS = tuple(
@@ -41,6 +41,7 @@ _DAYS = (
 )
 _TIMES = ("%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d.%m.%Y %H:%M")
 _LIKE_DATES = r"^\s*\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
+_DAYS_OF_MONTHS = np.array([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
 
 Flags = npt.NDArray[np.bool_]
 
@@ -87,7 +88,7 @@ def obstacle_in(profile: Profile) -> Obstacle | None:
         return None
     texts = profile.values.cast(pl.String)
     drawn = sample_of(profile.cells).cast(pl.String)
-    if _mean(drawn.str.contains(_LIKE_DATES)) >= _MOST_OF_A_SAMPLE:
+    if _mean(drawn.str.contains(_LIKE_DATES)) >= LIMITS.most:
         return _among_dates(profile, texts)
     return _among_numbers(profile, texts)
 
@@ -101,11 +102,33 @@ def may_have_obstacles(cells: pl.Series) -> bool:
     (True, False)
     """
     drawn = sample_of(cells).cast(pl.String)
-    return _mean(drawn.str.contains(_BEGINS_LIKE_NUMBERS)) >= _MOST_OF_A_SAMPLE
+    return _mean(drawn.str.contains(_BEGINS_LIKE_NUMBERS)) >= LIMITS.most
+
+
+def are_written_dates(numbers: Vector) -> bool:
+    """Return whether all numbers are dates of 1850 to 2100 written as eight digits.
+
+    Examples
+    --------
+    >>> are_written_dates(np.array([20200727.0, 19991231.0])), are_written_dates(
+    ...     np.array([20200230.0])
+    ... )
+    (True, False)
+    """
+    if not numbers.size or numbers.min() < LIMITS.years[0] * 1e4 or numbers.max() >= 1e8:
+        return False
+    if (numbers != np.round(numbers)).any():
+        return False
+    days = numbers.astype(np.int64)
+    year, month, day = days // 10_000, days // 100 % 100, days % 100
+    if year.max() > LIMITS.years[1] or month.min() < 1 or month.max() > 12 or day.min() < 1:
+        return False
+    leap = (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))
+    return bool((day <= _DAYS_OF_MONTHS[month - 1] + (leap & (month == 2))).all())
 
 
 def _among_numbers(profile: Profile, texts: pl.Series) -> Obstacle | None:
-    held, enough = profile.held, _MOST * profile.present
+    held, enough = profile.held, LIMITS.nearly_all * profile.present
     plain = max((_found(texts, notation) for notation in _NOTATIONS), key=lambda f: _rows(held, f))
     rest = texts.filter(pl.Series(~plain))
     if not rest.len() or rest.str.contains(r"^\s*\d+\s*$").all():
@@ -123,7 +146,7 @@ def _among_numbers(profile: Profile, texts: pl.Series) -> Obstacle | None:
 
 
 def _among_dates(profile: Profile, texts: pl.Series) -> Obstacle | None:
-    held, enough = profile.held, _MOST * profile.present
+    held, enough = profile.held, LIMITS.nearly_all * profile.present
     stripped = texts.str.strip_chars()
     read = [
         *(stripped.str.to_date(form, strict=False).is_not_null().to_numpy() for form in _DAYS),

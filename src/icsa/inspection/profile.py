@@ -10,6 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from icsa.columns.declared import without_codes
+from icsa.inspection.limits import LIMITS
 from icsa.matrices import Vector
 from icsa.schema import ColumnSpec
 from icsa.tables.table import Table, Variable
@@ -19,10 +20,6 @@ __all__ = ["Counts", "Profile", "cells_there", "profile_of", "sample_of", "telli
 Counts = npt.NDArray[np.int64]
 
 # What cannot be compared cell by cell, or cannot be masked whatever it holds.
-# Cells of a long column that are looked at first, and how many of them must differ.
-_SAMPLE, _MANY = 20_000, 1_000
-# Cells that a quick look is taken at.
-_QUICK_SAMPLE = 2_000
 _NESTED = (pl.List, pl.Array, pl.Struct, pl.Object, pl.Binary)
 
 
@@ -167,7 +164,7 @@ def cells_there(table: Table, name: str, spec: ColumnSpec | None = None) -> pl.S
     return without_codes(table.frame[name], declared.in_file(table))
 
 
-def sample_of(cells: pl.Series, size: int = _QUICK_SAMPLE) -> pl.Series:
+def sample_of(cells: pl.Series, size: int = LIMITS.quick_sample) -> pl.Series:
     """Return the cells that are there, or so many of them, the same each time.
 
     Examples
@@ -193,9 +190,9 @@ def telling_profile(table: Table, name: str) -> Profile:
     Of a long column of numbers with decimals a sample is enough, if many of them differ.
     """
     cells = table.frame[name]
-    if cells.dtype.is_float() and cells.len() > 5 * _SAMPLE:
-        rows = np.sort(np.random.default_rng(cells.len()).choice(cells.len(), _SAMPLE, False))
+    if cells.dtype.is_float() and cells.len() > 5 * LIMITS.sample:
+        rows = np.sort(np.random.default_rng(cells.len()).choice(cells.len(), LIMITS.sample, False))
         sample = profile_of(table.with_frame(cells[rows].to_frame()), name)
-        if sample.distinct > _MANY and not sample.is_whole:
+        if sample.distinct > LIMITS.sample_differs and not sample.is_whole:
             return sample
     return profile_of(table, name)
