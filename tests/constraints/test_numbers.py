@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from icsa.columns import ColumnSpec
 from icsa.constraints import (
     Latitude,
     LinearRelation,
@@ -23,6 +24,7 @@ from icsa.constraints import (
 )
 from icsa.constraints.computing import compute, in_order, recompute
 from icsa.constraints.domains import Domain
+from icsa.constraints.keeping import rules_of
 from icsa.constraints.thresholds import LIMITS
 from icsa.inspection import guess_schema
 from icsa.lattice import Lattice
@@ -194,6 +196,15 @@ def test_cells_that_a_rule_empties_get_the_reasons_that_others_have() -> None:
     emptied = ruled.filter((plain > 0) & (ruled < 0))
     assert emptied.len() >= 10  # so that all have one reason by chance once in 500 releases
     assert set(emptied) == {-9, -8}
+
+
+def test_a_value_that_no_cell_can_have_is_no_missing_code() -> None:
+    frame = pl.DataFrame({"n": pl.Series([1, 9], dtype=pl.UInt8), "m": [1, 2]})
+    spec = ColumnSpec(name="n", kind="integer", missing_codes=(9,))
+    texts = ["if n = 999 then m = 1", "if n = 9 then m = 2"]
+    first, second = rules_of(texts, frame, [spec])
+    assert first.when.operator == "="
+    assert second.when.operator == "missing"
 
 
 def test_every_threshold_says_what_it_rests_on() -> None:

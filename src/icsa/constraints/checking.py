@@ -55,10 +55,11 @@ def check_rules(rules: Iterable[Rule], frame: pl.DataFrame) -> tuple[Violation, 
     (1, 1)
     """
     rules = list(rules)
-    return violations(rules, _sheet(rules, frame))
+    names = (name for rule in rules for name in rule.columns)
+    return violations(rules, sheet_of_frame(frame, rules, names))
 
 
-def require_rules(rules: Iterable[Rule], table: pl.DataFrame | Sheet) -> None:
+def require_rules(rules: Iterable[Rule], frame: pl.DataFrame) -> None:
     """Raise an error for the first rule that a table breaks.
 
     Examples
@@ -67,12 +68,10 @@ def require_rules(rules: Iterable[Rule], table: pl.DataFrame | Sheet) -> None:
     >>> frame = pl.DataFrame({"a": [1, 5], "b": [2, 4]})
     >>> require_rules([parse_rule("a >= 0", frame.columns)], frame)
     """
-    rules = list(rules)
-    sheet = table if isinstance(table, Sheet) else _sheet(rules, table)
-    for violation in violations(rules, sheet):
+    for violation in check_rules(rules, frame):
         raise InputError(
             f"Rule {violation.rule.text!r}: the table itself breaks it in {violation.count} of "
-            f"{sheet.n_rows} rows, first in row {violation.first_row + 1}. Correct these rows, or "
+            f"{frame.height} rows, first in row {violation.first_row + 1}. Correct these rows, or "
             "remove the rule from the schema."
         )
 
@@ -93,10 +92,6 @@ def broken(rule: Rule, sheet: Sheet) -> Flags:
     if rule.when is None:
         return breaks
     return breaks & _holds(rule.when, sheet, rule, absent=False)
-
-
-def _sheet(rules: Sequence[Rule], frame: pl.DataFrame) -> Sheet:
-    return sheet_of_frame(frame, rules, (name for rule in rules for name in rule.columns))
 
 
 def _holds(claim: Claim, sheet: Sheet, rule: Rule, *, absent: bool) -> Flags:

@@ -167,6 +167,8 @@ def keep_rules(
 
 def _is_code(spec: ColumnSpec, domain: Domain, value: float) -> bool:
     """Return whether one value of a rule stands for missing; one that no cell can have does not."""
+    if not domain.admits(np.array([value])).all():
+        return False
     cell = domain.cells(np.array([value]))
     return cell.null_count() == 0 and without_codes(cell, spec).null_count() > 0
 

@@ -12,13 +12,13 @@ from icsa.columns import KINDS, Column
 from icsa.columns.levels import FEWEST_HOLDERS
 from icsa.constraints import Gap, LinearRelation
 from icsa.constraints.coded_columns import step_of
-from icsa.constraints.extents import Extent
 from icsa.constraints.words import LOST, compute_again, declare, lost_with_gaps
 from icsa.inspection import type_in_words
 from icsa.matrices import Vector
 from icsa.randomness import Key
 from icsa.release.limits import LIMITS
 from icsa.release.planning import Plan
+from icsa.release.preparing import Extent
 from icsa.schema import names_with
 
 __all__ = ["ColumnChange", "changes_of", "warnings_of"]

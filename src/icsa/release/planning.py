@@ -19,7 +19,6 @@ from icsa.constraints.coded_columns import (
     derivation_of,
     quantity_of,
 )
-from icsa.constraints.extents import Extent
 from icsa.constraints.keeping import Bonds
 from icsa.correlations import varies
 from icsa.errors import InputError, NoAnchorError, VerbatimColumnWarning
@@ -35,7 +34,7 @@ from icsa.release.coordinates import Anchoring, find_coordinates, judge_anchors
 from icsa.release.encoding import Encoding, encoding_of
 from icsa.release.limits import LIMITS
 from icsa.release.methods import Method, MethodOptions, method_of
-from icsa.release.preparing import PreparedOnce
+from icsa.release.preparing import Extent, PreparedOnce
 from icsa.release.scores import back_to_raw_units, fill_missing_scores, standardize
 from icsa.schema import Schema
 from icsa.tables import Table

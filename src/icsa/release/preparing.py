@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
 from icsa.columns import Column, fit_column, kind_of
 from icsa.constraints import parse_rule
-from icsa.constraints.extents import Extent, extent_of
 from icsa.errors import InputError
 from icsa.inspection import guess_schema
 from icsa.inspection.cautions import cautions_on
@@ -19,7 +20,28 @@ from icsa.schema import ColumnSpec, Schema, names_with, with_kept
 from icsa.tables import Table
 from icsa.threads import in_threads, one_linear_algebra_thread, threads_for
 
-__all__ = ["PreparedOnce", "has_reasons", "prepare"]
+__all__ = ["Extent", "PreparedOnce", "extent_of", "has_reasons", "prepare"]
+
+
+class Extent(NamedTuple):
+    """How much of a column is missing, and how far its numbers spread."""
+
+    missing: int
+    deviation: float
+
+
+def extent_of(numbers: Vector) -> Extent:
+    """Return the number of missing cells and the standard deviation of the others.
+
+    Examples
+    --------
+    >>> extent_of(np.array([1.0, 3.0, np.nan]))
+    Extent(missing=1, deviation=1.0)
+    """
+    missing = int(np.isnan(numbers).sum())
+    there = numbers[~np.isnan(numbers)] if missing else numbers
+    with np.errstate(over="ignore", invalid="ignore"):  # squares of 1e300
+        return Extent(missing, float(there.std()) if there.size else 0.0)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -15,7 +15,6 @@ import polars as pl
 from icsa.columns import Column
 from icsa.columns.counts import counts_among, moved_counts
 from icsa.columns.unmasked import Identifier
-from icsa.constraints.extents import extent_of
 from icsa.constraints.keeping import keep_rules, rules_of
 from icsa.errors import InputError
 from icsa.masks import MASKS
@@ -25,7 +24,7 @@ from icsa.randomness import Key, Stream, as_key
 from icsa.recipes import Recipe
 from icsa.release.accounts import ColumnChange, changes_of, warnings_of
 from icsa.release.planning import Plan, PlanOnce, plan, silent
-from icsa.release.preparing import has_reasons, prepare
+from icsa.release.preparing import extent_of, has_reasons, prepare
 from icsa.schema import Schema, names_with
 from icsa.schema_files import check_schema, read_schema
 from icsa.shuffling import permutation
