@@ -133,25 +133,6 @@ def test_other_numbers_are_no_dates(wrong: int) -> None:
     assert "dates written" not in notes([*days(), wrong])
 
 
-@pytest.mark.parametrize(
-    ("name", "low", "high", "bounds"),
-    [
-        ("month", 1, 12, "lower = 1 and upper = 12"),
-        ("Geburtsmonat", 1, 12, "lower = 1 and upper = 12"),
-        ("day_of_birth", 1, 31, "lower = 1 and upper = 31"),
-        ("hour", 0, 23, "lower = 0 and upper = 23"),
-        ("birth_year", 1930, 2010, "lower and upper"),
-    ],
-)
-def test_parts_of_dates_need_bounds(name: str, low: int, high: int, bounds: str) -> None:
-    cells = [low, high, *rng.integers(low, high + 1, ROWS)]
-    assert f"declare {bounds}" in notes(cells, name)
-    assert "declare" not in notes([*cells, high + 300], name)
-    spec = ColumnSpec(name=name, kind="integer", lower=low, upper=high)
-    assert "declare" not in notes(cells, name, spec)
-    assert "declare" not in notes(cells, "score")
-
-
 def test_heaping_is_measured_against_the_columns_own_steps() -> None:
     fives = (rng.normal(75, 15, 2000) / 5).round() * 5
     assert "multiple" not in notes(fives)

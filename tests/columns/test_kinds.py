@@ -255,7 +255,10 @@ def test_fresh_identifiers_have_nothing_of_the_old() -> None:
     assert released.to_list() == [10002, 10003, 10001]
     assert released.dtype == pl.UInt16
     levels = fitted(pl.Series("x", ["q7", "q9"], dtype=pl.Categorical), "identifier")
-    assert levels.fresh(2).to_list() == ["id-000001", "id-000002"]
+    assert levels.fresh(2).to_list() == ["x-000001", "x-000002"]
+    for name, prefix in (("Given name (1st)", "Given-name-1st"), ("%", "id"), ("n" * 99, "n" * 24)):
+        texts = Identifier.fit(pl.Series(["q7"]), ColumnSpec(name=name, kind="identifier"))
+        assert texts.fresh(1).to_list() == [f"{prefix}-000001"]
     with pytest.raises(InputError, match="must be a permutation of 0 to 2"):
         numbers.fresh(3, order=[0, 0, 1])
     with pytest.raises(InputError, match="of 300 new values do not fit its type, UInt8"):

@@ -17,6 +17,9 @@ from icsa.recipes import Scale
 
 __all__ = ["CONSTANT", "IDENTIFIER", "TEXT", "Constant", "Identifier", "Text"]
 
+# Longer texts than that and a number are cut off by some programs.
+_LONGEST_PREFIX = 24
+
 
 class _Unscored(Column):
     """A column of which nothing is masked."""
@@ -96,7 +99,7 @@ class Identifier(_Unscored):
 
     Numbers are running numbers of rows and have nothing to do with the cells. Columns of numbers
     get numbers above all old ones, so that nobody is taken for somebody else; all others get text
-    such as ``id-000001``.
+    that begins with the column's name, so that no two columns seem to hold the same.
 
     Attributes
     ----------
@@ -108,7 +111,7 @@ class Identifier(_Unscored):
     >>> cells = pl.Series("patient", ["NL-8812", "NL-4711", "NL-0815"])
     >>> column = Identifier.fit(cells, ColumnSpec(name="patient", kind="identifier"))
     >>> column.fresh(3, order=[2, 0, 1]).to_list()
-    ['id-000003', 'id-000001', 'id-000002']
+    ['patient-000003', 'patient-000001', 'patient-000002']
     """
 
     first: int = 0
@@ -154,7 +157,7 @@ class Identifier(_Unscored):
         if self.dtype.is_numeric():
             return NUMERIC.cells(numbers + self.first, self.dtype, self.name)
         digits = pl.Series(self.name, numbers, nan_to_null=True).cast(pl.Int64).cast(pl.String)
-        return "id-" + digits.str.zfill(6)
+        return f"{_prefix(self.name)}-" + digits.str.zfill(6)
 
 
 class Text(_Unscored):
@@ -185,6 +188,12 @@ class Text(_Unscored):
     def cells(self, numbers: Vector) -> pl.Series:
         """Return empty cells."""
         return pl.Series(self.name, [None] * numbers.size, dtype=self.dtype)
+
+
+def _prefix(name: str) -> str:
+    """Return the letters and digits of a column's name with a hyphen for all between them."""
+    words = "".join(sign if sign.isalnum() else " " for sign in name).split()
+    return "-".join(words)[:_LONGEST_PREFIX].rstrip("-") or "id"
 
 
 def _first_above(cells: pl.Series, n_rows: int) -> int:

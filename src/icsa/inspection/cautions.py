@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 import polars as pl
 
 from icsa.inspection.findings import (
     notes_on_codes,
+    notes_on_doubt,
     notes_on_far_dates,
     notes_on_far_numbers,
     notes_on_notation,
     notes_on_written_dates,
 )
+from icsa.inspection.limits import LIMITS
+from icsa.inspection.names import names_person_number
 from icsa.inspection.notations import are_written_dates, may_have_obstacles
 from icsa.inspection.oddities import far_rows, may_be_far, may_have_codes
 from icsa.inspection.profile import cells_there, profile_of, sample_of
+from icsa.matrices import Vector
 from icsa.schema import KINDS, ColumnSpec, Schema
 from icsa.tables.table import Table
 from icsa.threads import in_threads, threads_for
@@ -26,9 +31,9 @@ __all__ = ["cautions_on"]
 def cautions_on(table: Table, schema: Schema) -> tuple[str, ...]:
     """Return what to look at in the original before its release is used, by column.
 
-    Codes that may stand for missing, dates and numbers far from all others, dates written as
-    numbers, and cells that keep a column from being one of numbers or dates. Values are only
-    counted in columns in which a quick look finds something.
+    Kinds that only the custodian can decide, codes that may stand for missing, dates and numbers
+    far from all others, dates written as numbers, and cells that keep a column from being one of
+    numbers or dates. Values are only counted in columns in which a quick look finds something.
 
     Examples
     --------
@@ -66,18 +71,29 @@ def _on_texts(table: Table, spec: ColumnSpec, cells: pl.Series) -> Iterator[str]
 def _on_numbers(table: Table, spec: ColumnSpec, cells: pl.Series) -> Iterator[str]:
     masked = spec.action == "mask"
     drawn = sample_of(cells).cast(pl.Float64).to_numpy()
+    doubtful = masked and _may_be_doubtful(cells, spec, drawn)
     dates = are_written_dates(drawn)
     codes = masked and may_have_codes(cells)
     far = masked and KINDS[spec.kind].is_number and _has_far_rows(cells)
-    if not (dates or codes or far):
+    if not (doubtful or dates or codes or far):
         return
     profile = profile_of(table, spec.name, spec)
+    if doubtful:
+        yield from notes_on_doubt(profile, spec)
     if dates:
         yield from notes_on_written_dates(profile, spec)
     if codes:
         yield from notes_on_codes(profile, spec)
     if far:
         yield from notes_on_far_numbers(profile, spec)
+
+
+def _may_be_doubtful(cells: pl.Series, spec: ColumnSpec, drawn: Vector) -> bool:
+    """Return whether whole numbers are all different, as given ones are, or few, as levels are."""
+    if spec.kind == "ordinal":
+        return names_person_number(spec.name) or cells.n_unique() > LIMITS.few_values
+    different = np.unique(drawn).size == drawn.size >= LIMITS.rows_to_be_unique
+    return spec.kind == "integer" and different
 
 
 def _has_far_rows(cells: pl.Series) -> bool:

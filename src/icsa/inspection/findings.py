@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from icsa.columns.levels import FEWEST_HOLDERS
-from icsa.inspection.edges import bounds_of_part
+from icsa.inspection.edges import are_years, edges_of
 from icsa.inspection.identities import has_diagnoses
 from icsa.inspection.kinds import guess_kind
 from icsa.inspection.limits import LIMITS
@@ -33,6 +33,7 @@ __all__ = [
     "missing_together",
     "notes_on",
     "notes_on_codes",
+    "notes_on_doubt",
     "notes_on_far_dates",
     "notes_on_far_numbers",
     "notes_on_notation",
@@ -75,6 +76,7 @@ def notes_on(profile: Profile, spec: ColumnSpec) -> tuple[str, ...]:
     found: Iterator[str] = chain(
         _kept(spec),
         notation or _identity(profile, spec),
+        notes_on_doubt(profile, spec),
         notes_on_written_dates(profile, spec),
         notes_on_codes(profile, spec),
         notes_on_far_dates(profile.cells),
@@ -152,8 +154,6 @@ def _identity(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
             few = 2 * profile.distinct < profile.n_rows
             kinds = "category or identifier" if few else "identifier"
             yield f"to have it in the release, give it the kind {kinds}"
-    elif spec.kind == "integer" and all_different:
-        yield "all different: if these numbers are given, not measured, the kind is identifier"
     elif spec.kind == "category" and profile.distinct > LIMITS.nearly_all * profile.present > 0:
         yield "near-unique: if each cell points at a person, the kind is identifier or text"
 
@@ -166,11 +166,20 @@ def _why_an_id(profile: Profile, all_different: bool) -> Iterator[str]:
         yield "looks like an id by its name"
     elif guess.kind == "identifier":
         yield f"looks like an id: {guess.why}"
-    if profile.distinct < profile.present:
+    if profile.distinct < profile.present and guess.of_people:
         yield (
             "the same id stands in several rows: rows of one person are released as if of "
             "different people"
         )
+    elif profile.distinct < profile.present:
+        yield "fresh ones differ in every row: who has the same is not shown"
+
+
+def notes_on_doubt(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
+    """Yield what the custodian alone can decide about a kind that was guessed."""
+    guess = guess_kind(profile)
+    if guess.doubt and guess.kind == spec.kind and spec.action == "mask":
+        yield guess.doubt
 
 
 def notes_on_written_dates(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
@@ -293,11 +302,15 @@ def _missing(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
 
 
 def _bounds(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
+    edges = edges_of(profile, spec.kind)
+    if edges is not None and (edges.lower, edges.upper) == (spec.lower, spec.upper):
+        yield edges.describe()
+        return
     declared = [f"{side} bound" for side in ("lower", "upper") if getattr(spec, side) is not None]
     if declared:
         yield f"kept within the schema's {' and '.join(declared)}"
-    elif KINDS[spec.kind].is_number and (part := bounds_of_part(profile)):
-        yield f"a part of a date: declare {part} in a schema, so that no cell leaves them"
+    elif KINDS[spec.kind].is_number and are_years(profile):
+        yield "years: declare lower and upper in a schema, so that no cell leaves them"
     elif (
         KINDS[spec.kind].is_number
         and profile.distinct > LIMITS.values_for_heaping

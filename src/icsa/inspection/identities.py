@@ -7,27 +7,41 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from icsa.inspection.evidence import are_even, chance_if_measured, spacing_of
 from icsa.inspection.limits import LIMITS
 from icsa.inspection.names import (
     is_postal,
     names_address,
+    names_codes,
     names_contact,
     names_diagnosis,
     names_given_number,
+    names_group_codes,
     names_groups,
     names_id,
     names_long_number,
+    names_measured,
     names_number,
     names_person_number,
     names_phone,
+    names_schooling,
     person_name_in,
 )
+from icsa.inspection.notations import are_written_dates
 from icsa.inspection.profile import Profile, sample_of
 from icsa.matrices import Vector
 
-__all__ = ["Identity", "are_codes", "has_diagnoses", "identity_of", "looks_like_contacts"]
+__all__ = [
+    "Identity",
+    "are_codes",
+    "are_grades",
+    "are_group_codes",
+    "has_diagnoses",
+    "identity_of",
+    "looks_like_contacts",
+]
 
-_CONTACT_NAME = "its name is that of people's names or ways to reach them"
+_PERSON_NUMBER = "its name is that of a number given to people"
 _MAIL = r"[^\s@]@[^\s@]+\.[^\s@]{2,}"
 _PHONE_SIGNS = r"^\s*[+(]?[0-9][0-9 ()/.\-\u00a0]*$"
 # What a telephone number has, and a plain number has not. Two zeros begin numbers abroad.
@@ -45,10 +59,24 @@ _DIAGNOSIS = r"^\s*[A-Za-z]\d{2}(\.[0-9A-Za-z]{1,4}|\d{1,2})?\s*$"
 
 @dataclass(frozen=True)
 class Identity:
-    """Why a column is one of identifiers, and whether its name says so."""
+    """Why a column is one of identifiers.
+
+    Attributes
+    ----------
+    why : str
+    by_name : bool
+        Whether the column's name says so.
+    of_people : bool
+        Whether the same cell in two rows says that they are of the same person or family; the
+        same first name or postal code does not.
+    """
 
     why: str
     by_name: bool = True
+    of_people: bool = True
+
+
+_NAMED = Identity("its name is that of people's names or ways to reach them", of_people=False)
 
 
 def identity_of(profile: Profile) -> Identity | None:
@@ -60,27 +88,81 @@ def identity_of(profile: Profile) -> Identity | None:
     >>> from icsa.tables.table import Table
     >>> table = Table(pl.DataFrame({"contact": ["a@example.org", "b@example.org"] * 9}))
     >>> identity_of(profile_of(table, "contact"))
-    Identity(why='its cells look like e-mail addresses', by_name=False)
+    Identity(why='its cells look like e-mail addresses', by_name=False, of_people=False)
     """
     if not (profile.is_text or profile.is_whole) or not profile.present:
         return None
     name, share = profile.name, profile.distinct / profile.present
     if names_person_number(name) and (profile.distinct > 2 or share == 1.0):
-        return Identity("its name is that of a number given to people")
+        return None if are_grades(profile) else Identity(_PERSON_NUMBER)
     if has_diagnoses(profile) and share <= LIMITS.nearly_all:
         return None
     found = _contact(profile)
     if found is not None:
         return found
-    if names_number(name) and share > 0.5 and profile.present >= LIMITS.rows_of_a_sequence:
+    if are_group_codes(profile):
+        return None
+    said = names_number(name) or (profile.is_whole and names_codes(name))
+    if said and share > 0.5 and profile.present >= LIMITS.rows_of_a_sequence:
         return Identity("its name has a word for given numbers, and most are different")
     if is_postal(name) and profile.distinct > LIMITS.few_values:
-        return Identity("its name is that of postal codes")
+        return Identity("its name is that of postal codes", of_people=False)
+    if _may_be_group_codes(profile) and profile.distinct > LIMITS.few_values:
+        why = f"{profile.distinct} codes of groups: too many for levels"
+        return Identity(why, of_people=False)
     if _is_given(profile):
         return Identity("its name is that of given numbers, and there are many different ones")
-    if profile.is_whole and share == 1.0 and profile.present >= LIMITS.rows_of_a_sequence:
-        return _given_number(np.sort(profile.numbers))
+    if profile.is_whole and share > LIMITS.nearly_all:
+        return _given_number(profile)
     return None
+
+
+def are_grades(profile: Profile) -> bool:
+    """Return whether cells are few whole numbers from 0 or 1 on, without gaps, each in many rows.
+
+    Whatever the name says, such numbers point at nobody.
+
+    Examples
+    --------
+    >>> from icsa.inspection.profile import profile_of
+    >>> from icsa.tables.table import Table
+    >>> are_grades(profile_of(Table(pl.DataFrame({"PID": [0, 1, 2] * 20})), "PID"))
+    True
+    """
+    few = 1 < profile.distinct <= LIMITS.few_values
+    repeated = profile.present >= LIMITS.rows_a_value * profile.distinct
+    if not (few and repeated and profile.is_whole) or profile.numbers.size < profile.distinct:
+        return False
+    gapless = np.ptp(profile.numbers) == profile.distinct - 1
+    return bool(gapless and profile.numbers.min() in (0, 1))
+
+
+def are_group_codes(profile: Profile) -> bool:
+    """Return whether whole numbers are codes of groups by their name, each in several rows.
+
+    Examples
+    --------
+    >>> from icsa.inspection.profile import profile_of
+    >>> from icsa.tables.table import Table
+    >>> table = Table(pl.DataFrame({"school": [1224, 1288, 1296, 1308] * 20}))
+    >>> are_group_codes(profile_of(table, "school"))
+    True
+    """
+    few = profile.distinct <= LIMITS.few_values
+    rows_a_code = LIMITS.rows_of_few if few else LIMITS.rows_a_value
+    return (
+        _may_be_group_codes(profile)
+        and 1 < profile.distinct <= LIMITS.most_levels_of_types
+        and profile.present >= rows_a_code * profile.distinct
+    )
+
+
+def _may_be_group_codes(profile: Profile) -> bool:
+    """Return whether whole numbers have a name of groups; years of schooling have one too."""
+    if not profile.is_whole or not names_group_codes(profile.name):
+        return False
+    codes = profile.numbers.min() == 1 or profile.numbers.max() > LIMITS.longest_schooling
+    return codes or not names_schooling(profile.name)
 
 
 def has_diagnoses(profile: Profile) -> bool:
@@ -110,14 +192,14 @@ def _contact(profile: Profile) -> Identity | None:
     if not profile.is_text:
         by_phone = phone and long_enough_for_phones(profile.cells)
         differ = many and profile.distinct > LIMITS.some * profile.present and not phone
-        return Identity(_CONTACT_NAME) if by_phone or (differ and names_contact(name)) else None
+        return _NAMED if by_phone or (differ and names_contact(name)) else None
     found = looks_like_contacts(profile.cells, phones_too=phone)
     if found:
-        return Identity(f"its cells look like {found}", by_name=phone)
+        return Identity(f"its cells look like {found}", by_name=phone, of_people=False)
     if (person_name_in(name) and profile.distinct > 2) or (many and (phone or names_address(name))):
-        return Identity(_CONTACT_NAME)
+        return _NAMED
     differ = many and profile.distinct > LIMITS.some * profile.present
-    return Identity(_CONTACT_NAME) if differ and names_contact(name) else None
+    return _NAMED if differ and names_contact(name) else None
 
 
 def _is_given(profile: Profile) -> bool:
@@ -141,20 +223,37 @@ def _may_be_counts(profile: Profile) -> bool:
     return bool(commonest.sum() > LIMITS.crowded * profile.present)
 
 
-def _given_number(numbers: Vector) -> Identity | None:
-    """Return an identity where sorted whole numbers, all different, are given, not measured."""
-    if numbers.size < LIMITS.rows_of_a_sequence:
-        return None
-    steps = np.diff(numbers)
-    length = numbers[-1] - numbers[0] + 1.0
-    if (steps == steps[0]).all() or length <= LIMITS.sparsest_sequence * numbers.size:
-        return Identity("whole numbers in sequence, another one in every row", by_name=False)
-    digits = np.floor(np.log10(np.maximum(np.abs(numbers), 1.0))) + 1
-    many = digits[0] >= LIMITS.digits_of_given and (digits == digits[0]).all()
-    if many and numbers.size >= LIMITS.rows_to_be_unique:
+def _given_number(profile: Profile) -> Identity | None:
+    """Return an identity where whole numbers, nearly all different, are given, not measured."""
+    unique, rows = profile.distinct == profile.present, profile.present
+    numbers = np.sort(profile.numbers)
+    if unique and (_are_long(numbers) or are_written_dates(numbers)):
         why = "long whole numbers of one length, another one in every row"
         return Identity(why, by_name=False)
+    if not profile.is_exact:
+        return None
+    spacing = spacing_of(profile)
+    length = int(spacing.points[-1]) + 1
+    if unique and rows >= LIMITS.rows_of_a_sequence and length <= LIMITS.sparsest_sequence * rows:
+        return Identity("whole numbers in sequence, another one in every row", by_name=False)
+    if names_measured(profile.name):
+        return None
+    coded = names_codes(profile.name)
+    if chance_if_measured(spacing) < (LIMITS.chance_with_name if coded else LIMITS.chance):
+        why = "whole numbers that repeat less than measured ones would"
+        return Identity(why, by_name=False)
     return None
+
+
+def _are_long(numbers: Vector) -> bool:
+    """Return whether sorted numbers have as many digits as registers give, and all the same."""
+    digits = [len(str(abs(int(end)))) for end in numbers[[0, -1]]]
+    if numbers[0] < 0 or digits[0] != digits[1] or digits[0] < LIMITS.digits_of_given:
+        return False
+    if digits[0] < LIMITS.long_digits:  # salaries in cents have as many
+        return numbers.size >= LIMITS.rows_to_be_even and are_even(numbers)
+    low, high = LIMITS.seconds
+    return numbers.size >= LIMITS.rows_to_be_unique and not low <= numbers[0] <= numbers[-1] <= high
 
 
 def looks_like_contacts(cells: pl.Series, *, phones_too: bool) -> str:

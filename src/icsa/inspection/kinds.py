@@ -11,19 +11,24 @@ different, with equal steps or in a range hardly longer than their number.
 4. True or false: **binary**.
 5. **identifier**, from the first of these that fits; numbers with decimals never are.
    a. The name is that of a number given to a person (id, patient_id, mrn, ssn, Patientennummer),
-      even where the same number stands in several rows.
+      even where the same number stands in several rows; but not few whole numbers from 0 or 1 on
+      without gaps, each in 5 rows: whatever they are called, they point at nobody.
    b. Codes of ICD-10 of which not nearly all are different are none; rules 9b and 9c are for them.
    c. Four fifths of the texts look like e-mail addresses or telephone numbers, however often each
       is there. Plain numbers are telephone numbers only where the name says so.
    d. Three or more texts under a name for people's names (surname, gp_name, Vorname, apellido),
       nine or more under one for addresses or telephones; whole numbers where a fifth are different.
-   e. The name has a word for given numbers (id, record, no), and most cells are different.
+   e. The name has a word for given numbers (id, record, no), or ends with one (casenum), and most
+      cells are different. Codes of groups (school, ward_no) that rule 10b takes are none; those
+      that are too many for it are.
    f. The name says postal codes, and there are nine or more.
    g. The name ends, or begins, with a word for given numbers (family_id, household_no, kvnr), or
       is that of a family, household or case, and there are 20 or more different whole numbers or
       codes, however often each is there. What begins with "number of" is not, nor are small
       numbers crowded at some values, as counts are, nor up to 30 codes of groups (site_id).
-   h. Whole numbers in sequence, or long ones of one length that are all different.
+   h. Whole numbers, nearly all different: in sequence; long ones of one length, but for salaries
+      in cents and seconds; or such that coincide less than measured ones would
+      (`icsa.inspection.evidence`).
 6. Two different values: **binary**.
 7. A file that says ordinal, at most 30 levels; a type with ordered levels, at most 256, not nearly
    all different: **ordinal**. A type with levels in no order, 5 rows a level (2 where there are at
@@ -32,7 +37,8 @@ different, with equal steps or in a range hardly longer than their number.
    many rows a level as in 7, **identifier** with fewer: such labels may be names.
 9. Strings.
    a. More than 90% of 20 or more are different: **identifier** where they are short codes (no
-      blanks, at most 40 characters, mostly with a digit), **text** where not.
+      blanks, at most 40 characters, mostly with a digit), **text** where not, and where they are
+      two numbers (120/80).
    b. At most 30 levels, and 5 rows a level (2 where there are at most 8 levels): **ordinal** where
       they are a well-known scale (I, II, III; mild, moderate, severe; stage 1, stage 2), else
       **category**.
@@ -40,9 +46,13 @@ different, with equal steps or in a range hardly longer than their number.
 10. Numbers.
     a. Few whole numbers: **category** where the name says groups (race, site, arm), else
        **ordinal** where they begin at 0 or 1 and have no gaps.
-    b. 40% or more zeros and 4 or more other values: **zero-inflated**.
-    c. Few others: **ordinal**.
-    d. Whole numbers: **integer**; others: **continuous**.
+    b. Up to 256 whole numbers, 5 rows each, under a name of groups (school, institution, ctr_id):
+       **category**.
+    c. 40% or more zeros and 4 or more other values: **zero-inflated**.
+    d. Few others: **ordinal**.
+    e. Up to 256 whole numbers, each in 3 rows and in 5 on average, that no others can lie between:
+       **ordinal** (`icsa.inspection.evidence`).
+    f. Whole numbers: **integer**; others: **continuous**.
 
 Identifiers are replaced by fresh ones, text is dropped, all other kinds are masked.
 No sentence written here holds a cell value.
@@ -54,14 +64,16 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from icsa.columns import KINDS, Kind
 from icsa.columns.levels import FEWEST_HOLDERS
-from icsa.inspection.identities import are_codes, identity_of
+from icsa.inspection.evidence import are_levels, spacing_of
+from icsa.inspection.identities import are_codes, are_grades, are_group_codes, identity_of
 from icsa.inspection.limits import LIMITS
-from icsa.inspection.names import names_grades, names_groups
+from icsa.inspection.names import names_grades, names_groups, names_person_number
+from icsa.inspection.notations import are_pairs
+from icsa.inspection.oddities import sentinel_codes
 from icsa.inspection.profile import Profile
 
 __all__ = ["Guess", "guess_kind"]
@@ -77,6 +89,14 @@ _SCALES = (
     ("very poor", "poor", "fair", "good", "very good", "excellent"),
     ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
 )
+_GIVEN = "all different: if these numbers are given, not measured, the kind is identifier"
+_NO_IDS = (
+    "named like a number of people, with the values of a scale: if ids, the kind is identifier"
+)
+_ONLY_THESE = (
+    "no other numbers than these are released: if they are codes without an order, the kind is "
+    "category; if any number may be, integer"
+)
 _NUMBERED = re.compile(r"(\D*)(\d{1,2})")
 
 
@@ -84,13 +104,16 @@ _NUMBERED = re.compile(r"(\D*)(\d{1,2})")
 class Guess:
     """A kind, why, and for ordinal columns the levels in order where they may be shown.
 
-    Identifiers are known by their cells or by the column's name.
+    Identifiers are known by their cells or by the column's name, and are of people or not. A doubt
+    is what the custodian alone can decide.
     """
 
     kind: Kind
     why: str
     levels: tuple[Any, ...] = ()
     by_name: bool = False
+    of_people: bool = False
+    doubt: str = ""
 
     def __repr__(self) -> str:
         """Show no levels."""
@@ -118,14 +141,11 @@ def guess_kind(profile: Profile) -> Guess:
     if isinstance(profile.dtype, pl.Boolean):
         return Guess("binary", "true or false")
     named = identity_of(profile)
-    found = None if named is None else Guess("identifier", named.why, by_name=named.by_name)
-    if found is None and profile.distinct == 2:
+    if named is not None:
+        return Guess("identifier", named.why, by_name=named.by_name, of_people=named.of_people)
+    if profile.distinct == 2:
         return Guess("binary", "two different values")
-    return (
-        found
-        or _declared(profile)
-        or (_of_text(profile) if profile.is_text else _of_numbers(profile))
-    )
+    return _declared(profile) or (_of_text(profile) if profile.is_text else _of_numbers(profile))
 
 
 def _declared(profile: Profile) -> Guess | None:
@@ -164,6 +184,8 @@ def _are_held_by_few(profile: Profile) -> bool:
 
 def _of_text(profile: Profile) -> Guess:
     if _nearly_all_differ(profile):
+        if are_pairs(profile):
+            return Guess("text", "two numbers in one cell")
         if are_codes(profile.values.cast(pl.String)):
             return Guess("identifier", "a short code of its own in nearly every row")
         return Guess("text", "nearly every row has a text of its own")
@@ -180,12 +202,15 @@ def _of_numbers(profile: Profile) -> Guess:
     different = profile.distinct
     few = different <= LIMITS.few_values and profile.present >= LIMITS.rows_a_value * different
     finite = profile.numbers.size == different
-    codes = few and finite and profile.is_whole
-    if codes and names_groups(profile.name):
+    named = names_groups(profile.name) or are_group_codes(profile)
+    if few and finite and profile.is_whole and named:
         return Guess("category", f"{different} codes, and its name says groups")
-    if codes and profile.numbers.min() in (0, 1) and np.ptp(profile.numbers) == different - 1:
+    if are_grades(profile):
         why = f"{different} whole numbers without gaps, from 0 or 1 on"
-        return Guess("ordinal", why, _shown_levels(profile))
+        doubt = _NO_IDS if names_person_number(profile.name) else ""
+        return Guess("ordinal", why, _shown_levels(profile), doubt=doubt)
+    if are_group_codes(profile):
+        return Guess("category", f"{different} codes, and its name says groups")
     if (
         profile.largest_share >= LIMITS.many_equal
         and profile.commonest == 0.0
@@ -195,8 +220,17 @@ def _of_numbers(profile: Profile) -> Guess:
     if few and finite:
         return Guess("ordinal", f"{different} different numbers only", _shown_levels(profile))
     if profile.is_whole:
-        return Guess("integer", "whole numbers")
+        return _of_whole_numbers(profile)
     return Guess("continuous", "numbers with decimals")
+
+
+def _of_whole_numbers(profile: Profile) -> Guess:
+    codes = sentinel_codes(profile)
+    if profile.is_exact and are_levels(spacing_of(profile, without=codes)):
+        why = f"{profile.distinct} whole numbers only, each in several rows"
+        return Guess("ordinal", why, doubt=_ONLY_THESE)
+    unique = profile.distinct == profile.present >= LIMITS.rows_to_be_unique
+    return Guess("integer", "whole numbers", doubt=_GIVEN if unique else "")
 
 
 def _scale(profile: Profile) -> tuple[str, ...]:

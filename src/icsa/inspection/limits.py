@@ -50,7 +50,21 @@ class Limits:
     rows_of_few: int = _limit(2, "few levels, each of them seen twice")
     most_levels: int = _limit(30, "more texts than that are nobody's list of choices")
     most_levels_of_types: int = _limit(256, "of types and codes that are levels; a dummy each")
+    longest_schooling: int = _limit(25, "years: a school's code is 1 or larger than that")
     others_than_zero: int = _limit(4, "with fewer, the zeros are a level among levels")
+
+    # What whole numbers say by themselves.
+    chance: float = _limit(
+        1e-4, "measured numbers coincide as rarely as that: a mistake in 10,000 columns"
+    )
+    chance_with_name: float = _limit(0.05, "the same where the name says numbers that are given")
+    neighbours: int = _limit(10, "few enough for numbers given at small sites, enough for a width")
+    evenness: float = _limit(0.9, "two in three sets of drawn lots lie below it, few measurements")
+    rows_to_be_even: int = _limit(50, "normal numbers lie above it in as many rows")
+    long_digits: int = _limit(9, "nothing that is measured of people has so many, but for time")
+    seconds: tuple[float, float] = _limit((3e8, 4e9), "seconds since 1970: from 1979 to 2096")
+    empty_errors: float = _limit(6.0, "standard errors: no coincidence, whatever the density is")
+    balance_errors: float = _limit(3.7, "standard errors: one column in 10,000 by chance")
 
     # Given numbers.
     fewest_given: int = _limit(20, "fewer families, cases or households are groups")
@@ -62,6 +76,10 @@ class Limits:
     smallest_long_number: float = _limit(10_000.0, "numbers of registers have five digits or more")
     phone_digits: tuple[int, int] = _limit((7, 15), "with the area; the longest have 15 (E.164)")
     named_phone_digits: tuple[int, int] = _limit((6, 15), "a name that says phone needs no area")
+
+    # Edges.
+    oldest: tuple[int, ...] = _limit((100, 110, 120), "years: nobody is known to be older")
+    rows_on_an_edge: int = _limit(10, "as many as any end of a release tells of at once")
 
     # Dates.
     years: tuple[int, int] = _limit((1850, 2100), "people of whom there is a table, and plans")

@@ -13,18 +13,24 @@ from icsa.inspection.vocabulary import word_set
 __all__ = [
     "is_postal",
     "names_address",
+    "names_codes",
     "names_contact",
     "names_counts",
     "names_diagnosis",
     "names_given_number",
     "names_grades",
+    "names_group_codes",
     "names_groups",
     "names_id",
     "names_long_number",
+    "names_measured",
+    "names_moment",
     "names_number",
     "names_person_number",
     "names_phone",
+    "names_schooling",
     "person_name_in",
+    "plain_words",
     "words_of",
 ]
 
@@ -96,7 +102,7 @@ def names_counts(name: str) -> bool:
     >>> [names_counts(name) for name in ("no_children", "number of visits", "n", "id_number")]
     [True, True, False, False]
     """
-    words = _plain_words(name)
+    words = plain_words(name)
     if len(words) < 2 or words[0] not in known.COUNTS:
         return False
     return words[1] not in known.PEOPLE | known.HOUSEHOLDS | known.RECORDS
@@ -110,7 +116,7 @@ def names_id(name: str) -> bool:
     >>> [names_id(name) for name in ("family_id", "Fallnummer", "hhid", "family_no", "candid")]
     [True, True, True, False, False]
     """
-    words = _plain_words(name)
+    words = plain_words(name)
     if len(words) > 1 and _STRONG & {words[0], words[-1]}:
         return True
     givers = known.PEOPLE | known.HOUSEHOLDS
@@ -143,7 +149,7 @@ def names_given_number(name: str) -> bool:
     >>> [names_given_number(name) for name in ("household_no", "case", "kvnr", "nr_nodes")]
     [True, True, True, False]
     """
-    words = _plain_words(name)
+    words = plain_words(name)
     if not words or names_counts(name):
         return False
     if names_id(name) or (len(words) > 1 and words[-1] in known.GIVEN_WORDS):
@@ -161,7 +167,7 @@ def person_name_in(name: str) -> bool:
     >>> [person_name_in(name) for name in ("gp_name", "Vorname", "prénom", "drug_name", "rename")]
     [True, True, True, False, False]
     """
-    words, found = set(_plain_words(name)), _candidates(name)
+    words, found = set(plain_words(name)), _candidates(name)
     if known.ATTRIBUTES & words:
         return False
     if known.PERSON_NAMES & found or any(w.endswith(known.PERSON_NAME_ENDINGS) for w in found):
@@ -178,7 +184,7 @@ def names_phone(name: str) -> bool:
     [True, True, True, False, False]
     """
     found = _candidates(name)
-    if known.ATTRIBUTES & set(_plain_words(name)):
+    if known.ATTRIBUTES & set(plain_words(name)):
         return False
     return bool(known.PHONES & found) or any(
         part in word for word in found for part in known.PHONE_PARTS
@@ -193,7 +199,7 @@ def names_address(name: str) -> bool:
     >>> [names_address(name) for name in ("e-mail", "Straße", "Wohnadresse", "given via")]
     [True, True, True, False]
     """
-    found, words = _candidates(name), _plain_words(name)
+    found, words = _candidates(name), plain_words(name)
     if known.ATTRIBUTES & set(words):
         return False
     if words == ("via",) or (known.MAILS | known.ADDRESSES - {"via"}) & found:
@@ -250,6 +256,81 @@ def names_groups(name: str) -> bool:
     return bool(known.GROUPS & set(words_of(name)))
 
 
+def names_codes(name: str) -> bool:
+    """Return whether a name ends with a word for codes or numbers that are given.
+
+    Examples
+    --------
+    >>> [names_codes(name) for name in ("pidnum", "distcod", "school_id", "paid", "no_children")]
+    [True, True, True, False, False]
+    """
+    return bool(_coded(name)) and not names_counts(name)
+
+
+def names_group_codes(name: str) -> bool:
+    """Return whether a name is that of groups, alone or with a word for codes at its end.
+
+    Examples
+    --------
+    >>> [names_group_codes(name) for name in ("School", "schid", "ward_no", "years_at_firm")]
+    [True, True, True, False]
+    """
+    words = plain_words(name)
+    if not words or names_counts(name) or names_moment(name):
+        return False
+    base, ending = _coded(name) or (words[-1], "")
+    return base in known.GROUPS | known.MORE_GROUPS or bool(ending and base in known.GROUP_ROOTS)
+
+
+def _coded(name: str) -> tuple[str, str] | None:
+    """Return what codes are given to, and the word or ending that says codes; None without one."""
+    words = plain_words(name)
+    if len(words) > 1 and words[-1] in (*known.GIVEN_WORDS, *known.CODE_ENDINGS):
+        return words[-2], words[-1]
+    groups = known.GROUPS | known.MORE_GROUPS | known.GROUP_ROOTS
+    owners = known.PEOPLE | known.HOUSEHOLDS | groups
+    for ending in known.CODE_ENDINGS:
+        base = words[-1].removesuffix(ending) if words else ""
+        # "paid" and "casino" end alike.
+        if base and base != words[-1] and (len(ending) > 2 or base in owners):
+            return base, ending
+    return None
+
+
+def names_measured(name: str) -> bool:
+    """Return whether a name is that of dates, times, ages, percentages or shares.
+
+    Examples
+    --------
+    >>> [names_measured(name) for name in ("age_at_entry", "pct", "year", "patient")]
+    [True, True, True, False]
+    """
+    measured = known.AGES | known.PERCENTAGES | known.SHARES
+    return names_moment(name) or bool(measured & set(plain_words(name)))
+
+
+def names_schooling(name: str) -> bool:
+    """Return whether a name says school and nothing else, as that of years of schooling may.
+
+    Examples
+    --------
+    >>> names_schooling("school"), names_schooling("school_id")
+    (True, False)
+    """
+    return plain_words(name) in (("school",), ("schule",), ("ecole",), ("skola",), ("skole",))
+
+
+def names_moment(name: str) -> bool:
+    """Return whether a name is that of dates, times or years.
+
+    Examples
+    --------
+    >>> [names_moment(name) for name in ("year", "admission_date", "time", "yearling")]
+    [True, True, True, False]
+    """
+    return bool(known.MOMENTS & set(words_of(name)))
+
+
 def names_grades(name: str) -> bool:
     """Return whether a name says that codes have an order.
 
@@ -262,8 +343,14 @@ def names_grades(name: str) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _plain_words(name: str) -> tuple[str, ...]:
-    """Return the words without accents, and without digits at their ends."""
+def plain_words(name: str) -> tuple[str, ...]:
+    """Return the words without accents, and without digits at their ends.
+
+    Examples
+    --------
+    >>> plain_words("Prénom2"), plain_words("SpO2")
+    (('prenom',), ('sp', 'o'))
+    """
     apart = unicodedata.normalize("NFKD", " ".join(words_of(name)).translate(_LETTERS))
     plain = "".join(sign for sign in apart if not unicodedata.combining(sign))
     return tuple(word for word in (w.rstrip("0123456789") for w in plain.split()) if word)
@@ -272,6 +359,6 @@ def _plain_words(name: str) -> tuple[str, ...]:
 @lru_cache(maxsize=1024)
 def _candidates(name: str) -> frozenset[str]:
     """Return the words, neighbours as one word, and the whole name as one word."""
-    words = _plain_words(name)
+    words = plain_words(name)
     joined = (first + second for first, second in pairwise(words))
     return frozenset((*words, *joined, "".join(words)))

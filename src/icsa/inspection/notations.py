@@ -8,11 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from icsa.inspection.evidence import Spacing, chance_if_measured
 from icsa.inspection.limits import LIMITS
 from icsa.inspection.profile import Counts, Profile, sample_of
 from icsa.matrices import Vector
 
-__all__ = ["Obstacle", "are_written_dates", "may_have_obstacles", "obstacle_in"]
+__all__ = ["Obstacle", "are_pairs", "are_written_dates", "may_have_obstacles", "obstacle_in"]
 
 _BLANKS = r" \u00a0\u202f"
 _WHOLE = r"(?:0|[1-9]\d*)"
@@ -41,6 +42,7 @@ _DAYS = (
 )
 _TIMES = ("%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d.%m.%Y %H:%M")
 _LIKE_DATES = r"^\s*\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
+_PAIR = r"^\s*([1-9]\d{0,2})\s*[/x×]\s*(?:0|[1-9]\d{0,2})\s*$"
 _DAYS_OF_MONTHS = np.array([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
 
 Flags = npt.NDArray[np.bool_]
@@ -105,6 +107,27 @@ def may_have_obstacles(cells: pl.Series) -> bool:
     return _mean(drawn.str.contains(_BEGINS_LIKE_NUMBERS)) >= LIMITS.most
 
 
+def are_pairs(profile: Profile) -> bool:
+    """Return whether nearly all texts are two measured numbers, such as 120/80.
+
+    Numbers of files are written alike, but their first part coincides less than a measured one.
+
+    Examples
+    --------
+    >>> from icsa.inspection.profile import profile_of
+    >>> from icsa.tables.table import Table
+    >>> table = Table(pl.DataFrame({"pressure": ["120/80", "135/85", "120/75", "110/70"] * 9}))
+    >>> are_pairs(profile_of(table, "pressure"))
+    True
+    """
+    texts = profile.values.cast(pl.String)
+    if _rows(profile.held, _found(texts, _PAIR)) < LIMITS.nearly_all * profile.present:
+        return False
+    firsts = profile.cells.cast(pl.String).str.extract(_PAIR).cast(pl.Int64).drop_nulls()
+    points, held = np.unique(firsts.to_numpy(), return_counts=True)
+    return points.size > 1 and chance_if_measured(Spacing(points - points[0], held)) > LIMITS.chance
+
+
 def are_written_dates(numbers: Vector) -> bool:
     """Return whether all numbers are dates of 1850 to 2100 written as eight digits.
 
@@ -129,6 +152,9 @@ def are_written_dates(numbers: Vector) -> bool:
 
 def _among_numbers(profile: Profile, texts: pl.Series) -> Obstacle | None:
     held, enough = profile.held, LIMITS.nearly_all * profile.present
+    if are_pairs(profile):
+        remedy = "make two columns of them to have both masked as numbers"
+        return Obstacle("cells are two numbers in one, as blood pressures are", remedy)
     plain = max((_found(texts, notation) for notation in _NOTATIONS), key=lambda f: _rows(held, f))
     rest = texts.filter(pl.Series(~plain))
     if not rest.len() or rest.str.contains(r"^\s*\d+\s*$").all():

@@ -10,9 +10,10 @@ import polars as pl
 
 from icsa.columns.levels import FEWEST_HOLDERS
 from icsa.errors import InputError
+from icsa.inspection.edges import edges_of
 from icsa.inspection.findings import missing_together, notes_on
 from icsa.inspection.kinds import Guess, guess_kind
-from icsa.inspection.profile import Profile, profile_of, telling_profile
+from icsa.inspection.profile import Profile, cells_there, profile_of, telling_profile
 from icsa.schema import KINDS, ColumnSpec, Schema
 from icsa.tables.table import Table
 from icsa.threads import in_threads, threads_for
@@ -108,7 +109,7 @@ def guess_schema(table: Table) -> Schema:
     """Return a declaration for every column: its kind by the rules, and what is done with it.
 
     Identifiers are replaced, text is dropped, all others are masked; `icsa.inspection.kinds` has
-    the rules.
+    the rules. Edges that numbers cannot lie beyond are bounds (`icsa.inspection.edges`).
 
     Examples
     --------
@@ -118,7 +119,7 @@ def guess_schema(table: Table) -> Schema:
     """
     names = table.frame.columns
     threads = threads_for(table.frame.height * table.frame.width, None)
-    found = in_threads(lambda name: _guessed(telling_profile(table, name)), names, threads)
+    found = in_threads(lambda name: _guessed(table, telling_profile(table, name)), names, threads)
     return Schema(columns=dict(zip(names, found, strict=True)))
 
 
@@ -168,12 +169,22 @@ def inspect_table(
     return Inspection(n_rows=table.frame.height, columns=tuple(columns), schema=schema)
 
 
-def _guessed(profile: Profile) -> ColumnSpec:
+def _guessed(table: Table, profile: Profile) -> ColumnSpec:
     guess = guess_kind(profile)
     action = KINDS[guess.kind].actions[0]
     if guess.kind == "constant" and 0 < profile.present < min(FEWEST_HOLDERS, profile.n_rows):
         action = "drop"  # a value that one or two people have is theirs alone
-    return ColumnSpec(name=profile.name, kind=guess.kind, action=action, levels=guess.levels)
+    edges = edges_of(profile, guess.kind)
+    if edges is not None and profile.n_rows < table.frame.height:  # of a sample
+        edges = edges.if_around(cells_there(table, profile.name))
+    return ColumnSpec(
+        name=profile.name,
+        kind=guess.kind,
+        action=action,
+        levels=guess.levels,
+        lower=None if edges is None else edges.lower,
+        upper=None if edges is None else edges.upper,
+    )
 
 
 def _inspected(

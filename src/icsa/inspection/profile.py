@@ -96,12 +96,12 @@ class Profile:
         if self.dtype.is_integer():
             return True
         whole = self.numbers.size == self.distinct and self.numbers.size > 0
-        # From 2^53 on every float is whole, and says nothing.
-        return (
-            whole
-            and bool((self.numbers == np.round(self.numbers)).all())
-            and bool((np.abs(self.numbers) < 2.0**53).all())
-        )
+        return whole and bool((self.numbers == np.round(self.numbers)).all()) and self.is_exact
+
+    @cached_property
+    def is_exact(self) -> bool:
+        """Whether numbers are too small for floats to round them: from 2^53 on all are whole."""
+        return bool((np.abs(self.numbers) < 2.0**53).all())
 
     @property
     def largest_share(self) -> float:

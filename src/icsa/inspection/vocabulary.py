@@ -8,23 +8,30 @@ from __future__ import annotations
 __all__ = [
     "ADDRESSES",
     "ADDRESS_PARTS",
+    "AGES",
     "ATTRIBUTES",
+    "CODE_ENDINGS",
     "COUNTS",
     "GIVEN_ENDINGS",
     "GIVEN_WORDS",
     "GROUPS",
+    "GROUP_ROOTS",
     "HOUSEHOLDS",
     "LONG_NUMBERS",
     "MAILS",
+    "MOMENTS",
+    "MORE_GROUPS",
     "NAMES",
     "OTHER_CONTACTS",
     "PEOPLE",
+    "PERCENTAGES",
     "PERSON_NAMES",
     "PERSON_NAME_ENDINGS",
     "PHONES",
     "PHONE_PARTS",
     "POSTAL",
     "RECORDS",
+    "SHARES",
     "THINGS",
     "word_set",
 ]
@@ -109,8 +116,35 @@ POSTAL = word_set(
     "codepostal codigopostal plz postal postalcode postcode postinumero postleitzahl postnr "
     "postnummer zip zipcode"
 )
+# What people belong to and codes stand for; of the second ones only a last word says so.
 GROUPS = word_set(
     "arm cause center centre clinic country department diagnosis ethnic ethnicity group "
     "hospital language marital nationality occupation profession race region religion site status "
     "treatment type ward"
 )
+MORE_GROUPS = word_set(
+    "abteilung batch block bundesland centro class classe classroom clinique cluster cohort "
+    "commune community company county departement dept district division ecole employer "
+    "enumerator escuela facility firm fylke gemeinde groupe grp grupo gruppe hopital industry "
+    "institute institution interviewer klasse klinik kommun kommune koulu krankenhaus kreis "
+    "laboratory landkreis municipality neighborhood neighbourhood nursery operator ospedale pais "
+    "party physician plan plate practice precinct province provincia psu rater sairaala scanner "
+    "school schule scuola sector sjukhus skola skole state station stratum surgeon sygehus "
+    "sykehus teacher therapist tribe university village zentrum ziekenhuis zone"
+)
+GROUP_ROOTS = word_set(
+    "c clin cnt county cnty ctr ctry cty d dep dist hosp ind inst instit mun occ prov reg s sch "
+    "st stat"
+)
+AGES = word_set("age aetas alder alter edad eta ika idade leeftijd")
+PERCENTAGES = word_set(
+    "pc pct perc percent percentage percentile porcentaje pourcent pourcentage procent prosent "
+    "prosentti prozent"
+)
+SHARES = word_set("anteil andel fraction frac part prob probability prop proportion share taux")
+MOMENTS = word_set(
+    "aika ano année annee anno año dag data date datum day days dia día fecha giorno heure hora "
+    "hour hours jaar jahr jour mes month months monat mois päivä stunde tag tempo temps tid tiempo "
+    "tijd time timestamp uhrzeit vuosi week weeks year years yr zeit år"
+)
+CODE_ENDINGS = ("code", "codes", "cod", "num", "nr", "id", "no", "fips", "fip", "fp")
