@@ -1,9 +1,14 @@
-"""Bounds of what is released: declared, natural, and those of the type; never the extremes."""
+"""Bounds of what is released: declared, natural, and those of the type; never the extremes.
+
+How far a release reaches beyond the original's extremes is counted afterwards.
+"""
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
 from icsa.columns.declared import ColumnSpec
@@ -12,7 +17,57 @@ from icsa.errors import InputError
 from icsa.lattice import Lattice
 from icsa.matrices import Vector
 
-__all__ = ["just_above", "just_below", "released_bounds"]
+__all__ = ["Reach", "just_above", "just_below", "reach_beyond", "released_bounds"]
+
+
+class Reach(NamedTuple):
+    """How many released numbers lie beyond the original's smallest and largest, and how far.
+
+    Attributes
+    ----------
+    below, above : int
+        Released cells.
+    share : float
+        The farthest, in lengths of the original's range.
+
+    Examples
+    --------
+    >>> Reach(below=0, above=2, share=0.034).describe()
+    '2 cells beyond the original range, by 3% of it at most'
+    """
+
+    below: int
+    above: int
+    share: float
+
+    @property
+    def chance(self) -> float:
+        """The chance that as many of as many others lie beyond one end: halved by each of them."""
+        return 0.5 ** max(self.below, self.above)
+
+    def describe(self) -> str:
+        """Return what to say of a column, without any cell; nothing where none lies beyond."""
+        cells = self.below + self.above
+        if not cells:
+            return ""
+        far = f"{self.share:.0%}" if self.share >= 0.005 else "less than 1%"
+        return f"{cells} cell{'s' * (cells > 1)} beyond the original range, by {far} of it at most"
+
+
+def reach_beyond(smallest: float, largest: float, released: Vector) -> Reach:
+    """Return how far released numbers reach beyond the original's; NaN is missing.
+
+    Examples
+    --------
+    >>> reach_beyond(0.0, 100.0, np.array([-20.0, 5.0, np.nan]))
+    Reach(below=1, above=0, share=0.2)
+    """
+    with np.errstate(invalid="ignore"):
+        below, above = int((released < smallest).sum()), int((released > largest).sum())
+    if not below + above or not largest > smallest:
+        return Reach(below, above, 0.0)
+    lowest, highest = float(np.nanmin(released)), float(np.nanmax(released))
+    return Reach(below, above, max(smallest - lowest, highest - largest) / (largest - smallest))
 
 
 def released_bounds(

@@ -24,24 +24,28 @@ __all__ = ["Extent", "PreparedOnce", "extent_of", "has_reasons", "prepare"]
 
 
 class Extent(NamedTuple):
-    """How much of a column is missing, and how far its numbers spread."""
+    """How much of a column is missing, and how far its numbers spread; NaN where it has none."""
 
     missing: int
     deviation: float
+    smallest: float
+    largest: float
 
 
 def extent_of(numbers: Vector) -> Extent:
-    """Return the number of missing cells and the standard deviation of the others.
+    """Return the number of missing cells, the others' standard deviation and their ends.
 
     Examples
     --------
     >>> extent_of(np.array([1.0, 3.0, np.nan]))
-    Extent(missing=1, deviation=1.0)
+    Extent(missing=1, deviation=1.0, smallest=1.0, largest=3.0)
     """
     missing = int(np.isnan(numbers).sum())
     there = numbers[~np.isnan(numbers)] if missing else numbers
+    if not there.size:
+        return Extent(missing, 0.0, np.nan, np.nan)
     with np.errstate(over="ignore", invalid="ignore"):  # squares of 1e300
-        return Extent(missing, float(there.std()) if there.size else 0.0)
+        return Extent(missing, float(there.std()), float(there.min()), float(there.max()))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
