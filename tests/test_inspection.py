@@ -504,4 +504,4 @@ def test_a_value_of_one_or_two_people_is_left_out():
 
 def test_every_limit_says_what_it_rests_on() -> None:
     for limit in fields(Limits):
-        assert len(limit.metadata["rests_on"].split()) > 2, limit.name
+        assert len(limit.metadata["rests on"].split()) > 2, limit.name

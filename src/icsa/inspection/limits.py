@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def _limit(value: T, rests_on: str) -> T:
-    found: T = field(default=value, metadata={"rests_on": rests_on})
+    found: T = field(default=value, metadata={"rests on": rests_on})
     return found
 
 
@@ -24,7 +24,7 @@ class Limits:
     >>> from dataclasses import fields
     >>> LIMITS.many_equal
     0.4
-    >>> fields(Limits)[0].name, fields(Limits)[0].metadata["rests_on"]
+    >>> fields(Limits)[0].name, fields(Limits)[0].metadata["rests on"]
     ('nearly_all', 'one cell in ten may be wrong, empty or written otherwise')
     """
 
