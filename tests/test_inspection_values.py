@@ -343,3 +343,24 @@ def test_nobody_is_released_beyond_an_edge() -> None:
         released = anonymize(table, recipe=recipe, random_state=4).table
         assert released["age"].max() <= 110
         assert released["pct"].max() <= 100
+
+
+def test_how_far_a_release_goes_beyond_the_range_is_told() -> None:
+    table = pl.DataFrame(
+        {
+            "hours": rng.gamma(2, 5, 900).round(2),
+            "days": rng.gamma(1, 9, 900).round(2),
+            "weight": rng.normal(70, 9, 900).round(2),
+        }
+    )
+    usual, paper = (
+        anonymize(table, recipe=recipe, random_state=4) for recipe in ("mixed", "paper")
+    )
+    for release in (usual, paper):
+        for change in release.columns:
+            before, after = table[change.name], release.table[change.name]
+            cells = int(((after < before.min()) | (after > before.max())).sum())
+            assert change.beyond.partition(" ")[0] == (str(cells) if cells else "")
+    said = "more cells lie beyond the original's range than chance gives"
+    assert sum(said in warning for warning in paper.warnings) == 1
+    assert not any(said in warning for warning in usual.warnings)

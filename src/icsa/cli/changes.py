@@ -49,7 +49,7 @@ def what_changed(release: Release, original: Table, file_format: str) -> Grid:
             "" if change.decimals is None else str(change.decimals),
             *([_arrow(_labels(before, None), kept)] if labelled else []),
             _arrow(missing, str(change.missing_after)) if change.type_after else missing,
-            Text(plain(change.how)),
+            Text(plain("; ".join(filter(None, (change.how, change.beyond))))),
             style="bold red" if change.action == "kept" else None,
         )
     return grid

@@ -19,6 +19,8 @@ from icsa.matrices import Vector
 
 __all__ = ["Reach", "just_above", "just_below", "reach_beyond", "released_bounds"]
 
+_TOLD_SHARES = (0.05, 0.1, 0.25, 0.5, 1.0)
+
 
 class Reach(NamedTuple):
     """How many released numbers lie beyond the original's smallest and largest, and how far.
@@ -33,7 +35,7 @@ class Reach(NamedTuple):
     Examples
     --------
     >>> Reach(below=0, above=2, share=0.034).describe()
-    '2 cells beyond the original range, by 3% of it at most'
+    '2 cells beyond the original range, by at most 5% of it'
     """
 
     below: int
@@ -46,12 +48,16 @@ class Reach(NamedTuple):
         return 0.5 ** max(self.below, self.above)
 
     def describe(self) -> str:
-        """Return what to say of a column, without any cell; nothing where none lies beyond."""
+        """Return what to say to who has the original; nothing where none lies beyond.
+
+        Shares are coarse: with a released extreme, a fine one would give the original's away.
+        """
         cells = self.below + self.above
         if not cells:
             return ""
-        far = f"{self.share:.0%}" if self.share >= 0.005 else "less than 1%"
-        return f"{cells} cell{'s' * (cells > 1)} beyond the original range, by {far} of it at most"
+        step = next((step for step in _TOLD_SHARES if self.share <= step), None)
+        far = "more than its length" if step is None else f"at most {step:.0%} of it"
+        return f"{cells} cell{'s' * (cells > 1)} beyond the original range, by {far}"
 
 
 def reach_beyond(smallest: float, largest: float, released: Vector) -> Reach:

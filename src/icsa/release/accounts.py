@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from icsa.columns import KINDS, Column
+from icsa.columns.bounds import Reach, reach_beyond
 from icsa.columns.levels import FEWEST_HOLDERS
 from icsa.constraints import Gap, LinearRelation
 from icsa.constraints.coded_columns import step_of
@@ -21,7 +22,7 @@ from icsa.release.planning import Plan
 from icsa.release.preparing import Extent
 from icsa.schema import names_with
 
-__all__ = ["ColumnChange", "changes_of", "warnings_of"]
+__all__ = ["ColumnChange", "changes_of", "reaches_of", "warnings_of"]
 
 _ACTIONS = {"replace": "replaced", "drop": "dropped", "keep": "kept"}
 _OTHER_HOW = {
@@ -50,6 +51,9 @@ class ColumnChange:
         Whether the column has a label or labels of values, which are carried over.
     missing_before, missing_after : int
         Cells without a value.
+    beyond : str
+        How many released cells lie beyond the original's range and how far, without any cell;
+        empty where none does.
     """
 
     name: str
@@ -62,10 +66,23 @@ class ColumnChange:
     labels: bool
     missing_before: int
     missing_after: int
+    beyond: str = ""
+
+
+def reaches_of(plan: Plan, numbers: Mapping[str, Vector]) -> dict[str, Reach]:
+    """Return how far released numbers reach beyond the original's, of columns without levels."""
+    return {
+        name: reach_beyond(plan.extents[name].smallest, plan.extents[name].largest, numbers[name])
+        for name, column in plan.columns.items()
+        if column.levels is None
+    }
 
 
 def changes_of(
-    plan: Plan, frame: pl.DataFrame, extents: Mapping[str, Extent]
+    plan: Plan,
+    frame: pl.DataFrame,
+    extents: Mapping[str, Extent],
+    reaches: Mapping[str, Reach],
 ) -> Iterator[ColumnChange]:
     """Yield what was done to each column of the original."""
     schema, source = plan.schema, plan.spare
@@ -99,6 +116,7 @@ def changes_of(
             labels=bool(variable.label or variable.value_labels),
             missing_before=_missing(plan.extents.get(spec.name), before),
             missing_after=0 if after is None else _missing(extents.get(spec.name), after),
+            beyond=reaches[spec.name].describe() if spec.name in reaches else "",
         )
 
 
@@ -108,7 +126,11 @@ def _has_its_counts(column: Column, released: pl.Series | None) -> bool:
 
 
 def warnings_of(
-    plan: Plan, key: Key, extents: Mapping[str, Extent], numbers: Mapping[str, Vector]
+    plan: Plan,
+    key: Key,
+    extents: Mapping[str, Extent],
+    reaches: Mapping[str, Reach],
+    numbers: Mapping[str, Vector],
 ) -> Iterator[str]:
     """Yield what to look at before the release is handed out."""
     if key.reproducible:
@@ -129,6 +151,7 @@ def warnings_of(
             "because somebody stands out very far. Use --recipe topcode, or declare bounds in a "
             "schema."
         )
+    yield from _far_beyond(reaches)
     yield from _at_the_limits(plan, numbers)
     for found in plan.derivation.unkept:
         yield lost_with_gaps(found.describe(), _how_to_have(found))
@@ -139,6 +162,17 @@ def warnings_of(
             yield f"{order.describe()} in the original{LOST}. {remedy}."
     for product in plan.derivation.products:
         yield f"{product.describe()}{LOST}. {compute_again('it')}."
+
+
+def _far_beyond(reaches: Mapping[str, Reach]) -> Iterator[str]:
+    """Yield a warning on the columns that leave the original's range more often than by chance."""
+    least = LIMITS.beyond_chance / max(2 * len(reaches), 1)  # each column has two ends
+    far = [name for name, reach in reaches.items() if reach.chance < least]
+    if far:  # how many stands in the account, which others do not see
+        yield (
+            f"{', '.join(far)}: more cells lie beyond the original's range than chance gives. "
+            "Declare bounds in a schema, or use a recipe that keeps quantiles."
+        )
 
 
 def _how_to_have(found: LinearRelation | Gap) -> str:

@@ -41,6 +41,9 @@ class Limits:
     near : float
         Robust standard deviations from the middle of a column that are not yet far. Chosen: beyond
         what heavy tails of measurements reach.
+    beyond_chance : float
+        Chance that cells lie as often beyond the original's range in any column of as many other
+        people. Chosen: one table in a thousand is told without reason.
     """
 
     fewest_rows: int = 30
@@ -54,6 +57,7 @@ class Limits:
     imputation_rounds: int = 3
     wide: float = 1.5
     near: float = 10.0
+    beyond_chance: float = 1e-3
 
 
 LIMITS = Limits()

@@ -22,7 +22,7 @@ from icsa.matrices import Vector
 from icsa.memory import give_back_memory
 from icsa.randomness import Key, Stream, as_key
 from icsa.recipes import Recipe
-from icsa.release.accounts import ColumnChange, changes_of, warnings_of
+from icsa.release.accounts import ColumnChange, changes_of, reaches_of, warnings_of
 from icsa.release.planning import Plan, PlanOnce, plan, silent
 from icsa.release.preparing import extent_of, has_reasons, prepare
 from icsa.schema import Schema, names_with
@@ -225,6 +225,7 @@ def _released(
     """Return the release of masked numbers: their cells, and the account of all columns."""
     frame, letters = _cells_of(plan, numbers, key)
     extents = {name: extent_of(values) for name, values in numbers.items()}
+    reaches = reaches_of(plan, numbers)
     return Release(
         table=replace(
             plan.spare,
@@ -232,8 +233,8 @@ def _released(
             missing_letters=letters,
             variables=_variables_of(plan.spare, plan.schema, frame.columns),
         ),
-        columns=tuple(changes_of(plan, frame, extents)),
-        warnings=tuple(warnings_of(plan, key, extents, numbers)),
+        columns=tuple(changes_of(plan, frame, extents, reaches)),
+        warnings=tuple(warnings_of(plan, key, extents, reaches, numbers)),
         relations=plan.relations_in(numbers),
         moved_cells=moved,
         method=plan.method,
