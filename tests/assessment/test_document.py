@@ -19,8 +19,8 @@ from icsa.assessment.utility_words import UTILITY_GOOD, UTILITY_TERMS
 from icsa.errors import InputError
 from icsa.measures import Direction, Measure
 from icsa.privacy import passport, self_test
-from icsa.privacy.evidence import Findings
 from icsa.privacy.measuring import privacy_measures
+from icsa.privacy.people_findings import Findings
 from icsa.privacy.verdict import STATUSES, WORDS, Status, Word
 from icsa.report import assessment_html, assessment_view
 from icsa.report.glossary import GLOSSARY

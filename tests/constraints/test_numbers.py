@@ -25,7 +25,7 @@ from icsa.constraints import (
 from icsa.constraints.computing import compute, in_order, recompute
 from icsa.constraints.domains import Domain
 from icsa.constraints.keeping import rules_of
-from icsa.constraints.thresholds import LIMITS
+from icsa.constraints.limits import LIMITS
 from icsa.inspection import guess_schema
 from icsa.lattice import Lattice
 from icsa.release import anonymize

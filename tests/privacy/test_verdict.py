@@ -11,10 +11,10 @@ from icsa.errors import InputError
 from icsa.ics import invariant_coordinates
 from icsa.privacy.before_release import expected_replicas, risk_over_redraws
 from icsa.privacy.costs import estimate_cost
-from icsa.privacy.evidence import clopper_pearson, nearest_release_group
 from icsa.privacy.lenses import fit_lenses
 from icsa.privacy.passport import assess_privacy
 from icsa.privacy.people import measure_nearness, measure_surroundings
+from icsa.privacy.people_findings import clopper_pearson, nearest_release_group
 from icsa.privacy.robust_fit import robust_fit
 from icsa.privacy.self_test import ends_of_the_scale
 from icsa.privacy.standing_out import named_people, standing_out

@@ -2,7 +2,7 @@
 
 What looks for relations takes, each by the names of columns: `numbers`, one float64 vector each,
 NaN where missing; `steps`, those of their lattices, None or absent for none; and `kinds`. Every
-threshold stands in `icsa.constraints.thresholds`. Rules are written as ::
+threshold stands in `icsa.constraints.limits`. Rules are written as ::
 
     age >= 18                            a bound: a number, or an ISO date or time
     diagnosed <= died                    order of two columns of one type; also <, >=, >

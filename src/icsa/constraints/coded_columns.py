@@ -13,7 +13,7 @@ from icsa.columns import Column, ColumnSpec, Kind, fit_column, kind_of, storage_
 from icsa.columns.ranked import Binary
 from icsa.constraints.derivation import Derivation, find_derivation
 from icsa.constraints.gaps import Gap
-from icsa.constraints.thresholds import LIMITS
+from icsa.constraints.limits import LIMITS
 from icsa.constraints.words import lost_beside_kept
 from icsa.matrices import Matrix, Vector
 from icsa.randomness import Stream

@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from icsa.constraints.thresholds import LIMITS
+from icsa.constraints.limits import LIMITS
 from icsa.matrices import Vector
 
 __all__ = [

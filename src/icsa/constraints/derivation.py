@@ -10,10 +10,10 @@ import numpy as np
 from icsa.columns import Column, Kind, kind_of
 from icsa.constraints.computing import Computed, Hold, compute, differs, own_missing
 from icsa.constraints.gaps import Gap, find_gaps
+from icsa.constraints.limits import LIMITS
 from icsa.constraints.linear import LinearRelation, find_relations
 from icsa.constraints.orders import Order, find_unkept_orders
 from icsa.constraints.products import ProductRelation, find_products
-from icsa.constraints.thresholds import LIMITS
 from icsa.constraints.words import never_below
 from icsa.matrices import Vector
 

@@ -14,7 +14,7 @@ import polars as pl
 from icsa.constraints.checking import COMPARISONS, broken, violations
 from icsa.constraints.domains import Domain, Flags, Sheet, sheet_of_frame
 from icsa.constraints.grammar import Claim, Rule
-from icsa.constraints.thresholds import LIMITS
+from icsa.constraints.limits import LIMITS
 from icsa.errors import InputError
 from icsa.lattice import Lattice
 from icsa.matrices import Vector

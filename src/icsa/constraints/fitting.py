@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from icsa.constraints.thresholds import LIMITS
+from icsa.constraints.limits import LIMITS
 from icsa.correlations import MAD_TO_DEVIATION, varies
 from icsa.matrices import Matrix, Vector
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from icsa.columns import KINDS, Kind
 from icsa.constraints.computing import in_order, reaches
-from icsa.constraints.thresholds import LIMITS
+from icsa.constraints.limits import LIMITS
 from icsa.constraints.words import in_rows, listed, never_below
 from icsa.matrices import Vector
 

@@ -19,7 +19,7 @@ from icsa.constraints.derivation import Derivation
 from icsa.constraints.domains import Domain, Flags, Sheet, sheet_of_columns, sheet_of_frame
 from icsa.constraints.enforcing import Latitude, mend, require_kept
 from icsa.constraints.grammar import Claim, Rule, parse_rule
-from icsa.constraints.thresholds import LIMITS
+from icsa.constraints.limits import LIMITS
 from icsa.matrices import Vector
 
 __all__ = ["Bonds", "keep_rules", "rules_of"]

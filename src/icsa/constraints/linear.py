@@ -11,6 +11,7 @@ import numpy as np
 from icsa.columns import Kind, kind_of
 from icsa.constraints.computing import in_order, reaches
 from icsa.constraints.fitting import Fit, fit_target, tolerances
+from icsa.constraints.limits import LIMITS
 from icsa.constraints.search import (
     Block,
     Suspicion,
@@ -19,7 +20,6 @@ from icsa.constraints.search import (
     suspected_pairs,
     suspected_triples,
 )
-from icsa.constraints.thresholds import LIMITS
 from icsa.constraints.words import in_rows, sum_of
 from icsa.correlations import varies
 from icsa.matrices import Matrix, Vector

@@ -9,8 +9,8 @@ import numpy as np
 
 from icsa.columns import Kind, kind_of
 from icsa.constraints.gaps import Gap, precedes
+from icsa.constraints.limits import LIMITS
 from icsa.constraints.linear import LinearRelation
-from icsa.constraints.thresholds import LIMITS
 from icsa.matrices import Vector
 
 __all__ = ["Order", "find_unkept_orders"]

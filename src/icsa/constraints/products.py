@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from icsa.constraints.fitting import densest, tolerances
+from icsa.constraints.limits import LIMITS
 from icsa.constraints.search import (
     Block,
     Suspicion,
@@ -16,7 +17,6 @@ from icsa.constraints.search import (
     suspected_pairs,
     suspected_triples,
 )
-from icsa.constraints.thresholds import LIMITS
 from icsa.constraints.words import in_rows, product_of
 from icsa.matrices import Matrix, Vector
 

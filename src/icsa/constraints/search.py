@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from icsa.constraints.fitting import median
-from icsa.constraints.thresholds import LIMITS
+from icsa.constraints.limits import LIMITS
 from icsa.correlations import MAD_TO_DEVIATION, varies
 from icsa.matrices import Matrix, Vector
 

@@ -21,10 +21,10 @@ from icsa.comparison.features import FeatureTable
 from icsa.errors import InputError
 from icsa.ics import InvariantCoordinates
 from icsa.matrices import Matrix, Vector
-from icsa.privacy.evidence import upper_limit
 from icsa.privacy.lenses import Lenses
 from icsa.privacy.neighbours import nearest
 from icsa.privacy.people import Surroundings
+from icsa.privacy.people_findings import upper_limit
 
 __all__ = [
     "ExpectedReplicas",

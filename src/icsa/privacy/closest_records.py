@@ -13,10 +13,10 @@ from icsa.comparison.column_pairs import RowNumbers
 from icsa.errors import InputError
 from icsa.matrices import Vector
 from icsa.measures import Direction, Measure, NotEstimable
-from icsa.privacy.evidence import share_measure
 from icsa.privacy.lenses import Lenses
 from icsa.privacy.neighbours import nearest
 from icsa.privacy.people import Nearness
+from icsa.privacy.people_findings import share_measure
 
 __all__ = ["closest_record_measures", "interval_disclosure", "quantile_measure"]
 

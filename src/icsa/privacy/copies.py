@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from icsa.comparison.features import Features, FeatureTable
 from icsa.measures import Measure, NotEstimable
-from icsa.privacy.evidence import share_measure
+from icsa.privacy.people_findings import share_measure
 
 __all__ = ["copied_row_measures", "row_hashes", "verbatim_extremes"]
 

@@ -15,9 +15,9 @@ from icsa.privacy.closest_records import (
     quantile_measure,
 )
 from icsa.privacy.copies import copied_row_measures, verbatim_extremes
-from icsa.privacy.evidence import Findings
 from icsa.privacy.lenses import Lenses
 from icsa.privacy.people import Nearness, standing_out_parts
+from icsa.privacy.people_findings import Findings
 from icsa.privacy.replication import replication_measure
 
 __all__ = [

@@ -18,7 +18,6 @@ from icsa.privacy.before_release import (
     expected_replicas,
     risk_over_redraws,
 )
-from icsa.privacy.evidence import Findings, Group
 from icsa.privacy.lenses import Lenses, LensName, fit_lenses
 from icsa.privacy.measuring import privacy_measures
 from icsa.privacy.neighbours import MISMATCH
@@ -30,6 +29,7 @@ from icsa.privacy.people import (
     measure_surroundings,
     standing_out_parts,
 )
+from icsa.privacy.people_findings import Findings, Group
 from icsa.privacy.self_test import End, ends_of_the_scale
 from icsa.privacy.standing_out import StandingOut, Why, named_people, standing_out
 from icsa.privacy.verdict import Policy, Status, Verdict, statuses, verdict

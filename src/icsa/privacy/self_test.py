@@ -17,10 +17,10 @@ import numpy as np
 from icsa.comparison.column_pairs import RowNumbers
 from icsa.comparison.features import Features, FeatureTable
 from icsa.measures import Measure
-from icsa.privacy.evidence import Findings
 from icsa.privacy.lenses import Lenses, fit_lenses
 from icsa.privacy.measuring import privacy_measures
 from icsa.privacy.people import Surroundings, measure_surroundings
+from icsa.privacy.people_findings import Findings
 from icsa.privacy.standing_out import named_people
 from icsa.privacy.verdict import WORDS, Policy, Word, verdict
 

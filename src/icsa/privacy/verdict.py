@@ -14,8 +14,8 @@ import numpy as np
 
 from icsa.comparison.column_pairs import RowNumbers
 from icsa.errors import InputError
-from icsa.privacy.evidence import Group
 from icsa.privacy.people import Nearness, Surroundings
+from icsa.privacy.people_findings import Group
 
 __all__ = [
     "STATUSES",
@@ -190,7 +190,7 @@ def verdict(
     Examples
     --------
     >>> from icsa.comparison.features import as_features
-    >>> from icsa.privacy.evidence import nearest_release_group
+    >>> from icsa.privacy.people_findings import nearest_release_group
     >>> from icsa.privacy.lenses import fit_lenses
     >>> from icsa.privacy.people import measure_nearness, measure_surroundings
     >>> from icsa.privacy.standing_out import standing_out
