@@ -8,25 +8,12 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from shlex import join
 from threading import Thread
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from icsa.cli.anonymize_options import (
-    AsJson,
-    File,
-    FreshKeys,
-    Keep,
-    Mask,
-    Method,
-    Output,
-    RawUnits,
-    RecipeName,
-    SaveKey,
-    Scatters,
-    Seed,
-)
+import typer
+
 from icsa.cli.arguments import (
     Decimal,
     Encoding,
@@ -46,7 +33,10 @@ from icsa.cli.arguments import (
     telling_what_is_written,
 )
 from icsa.cli.assessment_summary import print_assessment
+from icsa.cli.release_summary import print_release, print_release_json
 from icsa.errors import InputError
+from icsa.masks import MASKS
+from icsa.recipes import RECIPES, Recipe
 
 if TYPE_CHECKING:
     from icsa.assessment import Assessment
@@ -57,6 +47,64 @@ if TYPE_CHECKING:
     from icsa.tables import Table
 
 __all__ = ["anonymize"]
+
+
+def _default_masks() -> list[str]:
+    """Return which mask a release has if none is asked for, and recipes with another one."""
+    usual = Recipe(name="").mask
+    others = [recipe for recipe in RECIPES.values() if recipe.mask != usual]
+    return [usual, *(f"with --recipe {recipe.name} {recipe.mask}" for recipe in others)]
+
+
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="CSV, Parquet, xlsx, SPSS, Stata or SAS file.")
+]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Where to; the suffix says how."),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option("--keep", metavar="COLUMN", help="Release this column as it is."),
+]
+Method = Annotated[
+    str | None,
+    typer.Option("--method", metavar="icsa|sa", help="Robust (default if it works), or spectral."),
+]
+Scatters = Annotated[
+    str | None,
+    typer.Option("--scatters", metavar="A,B", help="A pair of scatters; see icsa scatters."),
+]
+Mask = Annotated[
+    str | None,
+    typer.Option(
+        "--mask",
+        metavar="|".join(MASKS),
+        help=f"What hides people. Default: {'; '.join(_default_masks())}.",
+    ),
+]
+RecipeName = Annotated[
+    str,
+    typer.Option("--recipe", metavar="|".join(RECIPES), help="How columns are encoded."),
+]
+RawUnits = Annotated[
+    bool, typer.Option("--raw-units", help="With --method sa: do not standardise columns.")
+]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", metavar="N", min=0, help="Reproducible, for tests: not for release."),
+]
+SaveKey = Annotated[
+    Path | None,
+    typer.Option("--save-key", metavar="FILE", help="Keep the secret key: it repeats every draw."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
+FreshKeys = Annotated[
+    int,
+    typer.Option(
+        "--redraws", metavar="N", min=0, help="Fresh keys for the report. Default: by size."
+    ),
+]
 
 
 class _Made(NamedTuple):
@@ -132,9 +180,9 @@ def anonymize(
             _write_key(save_key, key.reveal())
         assessment = _reported(made, reports, redraws, quiet=quietly)
         if as_json:
-            _print_json(made.release, target)
+            print_release_json(made.release, target)
         elif not quiet:
-            _print_summary(made.release, made.table, file, target, save_key)
+            print_release(made.release, made.table, file, target, save_key)
             if assessment is not None:
                 print_assessment(assessment, tuple(reports.values()))
 
@@ -236,55 +284,3 @@ def _write_key(path: Path, secret: bytes) -> None:
             file.write(secret.hex() + "\n")
 
     write_atomically(path, write)
-
-
-def _print_json(release: Release, target: Path) -> None:
-    import json
-    from dataclasses import asdict
-
-    account = {
-        "output": str(target),
-        "rows": release.table.frame.height,
-        "method": release.method,
-        "scatters": release.scatters,
-        "mask": release.mask,
-        "recipe": asdict(release.recipe),
-        "coordinates": release.n_components,
-        "reproducible": release.reproducible,
-        "columns": [asdict(column) for column in release.columns],
-        "relations": release.relations,
-        "moved_cells": dict(release.moved_cells),
-        "warnings": release.warnings,
-        "schema_version": 1,
-    }
-    print(json.dumps(account, indent=2, ensure_ascii=False))
-
-
-def _print_summary(
-    release: Release, table: Table, source: Path, target: Path, key: Path | None
-) -> None:
-    from icsa.cli.changes import what_changed
-    from icsa.cli.console import console, print_line
-    from icsa.tables import describe_layout, output_kind
-
-    show = console()
-    print_line(show, f"{source.name}: {describe_layout(table)}")
-    print_line(
-        show,
-        f"{release.method.upper()} with {' and '.join(release.scatters)}, mask {release.mask}, "
-        f"recipe {release.recipe.describe()}: {release.n_components} coordinates masked",
-    )
-    show.print()
-    show.print(what_changed(release, table, output_kind(target).file_format))
-    show.print()
-    for relation in release.relations:
-        print_line(show, f"holds in the release: {relation}")
-    for rule, count in release.moved_cells.items():
-        print_line(show, f"rule kept: {rule} ({count} cells moved)")
-    for warning in release.warnings:
-        print_line(show, f"look at: {warning}", "yellow")
-    print_line(show, f"written: {target}", "bold", to_copy=True)
-    following = join(["icsa", "assess", str(source), str(target)])
-    print_line(show, f"next: {following}", to_copy=True)
-    if key is not None:
-        print_line(show, f"key: {key}. Keep it secret: with it every draw can be repeated.")

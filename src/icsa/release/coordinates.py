@@ -9,13 +9,27 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from icsa.anonymization import flip_keeps_rows
+from icsa.correlations import varies
 from icsa.errors import ConvergenceError, ExactFitError, InputError, NoAnchorError
 from icsa.ics import InvariantCoordinates, invariant_coordinates
+from icsa.masks import MASKS
 from icsa.matrices import Matrix
+from icsa.recipes import Recipe
+from icsa.release.encoding import Encoding
+from icsa.release.limits import LIMITS
 from icsa.scatters import SCATTERS, LocationScatter, ResolvedScatter, resolve
 from icsa.scatters.anchored_estimate import AnchoredScatter, anchor_weights, weighted_scatter
+from icsa.tables.base import listed_names
 
-__all__ = ["Anchoring", "FoundCoordinates", "find_coordinates", "judge_anchors"]
+__all__ = [
+    "Anchoring",
+    "FoundCoordinates",
+    "coordinate_notes",
+    "find_coordinates",
+    "judge_anchors",
+    "outlying_notes",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,3 +158,66 @@ class _Anchored:
             f"{', '.join(self._anchoring.unused)}: left out when judging who stands out, "
             "because most rows share one value there or the column follows from others."
         ]
+
+
+def outlying_notes(
+    encoding: Encoding, scores: Matrix, judged: Mapping[str, Anchoring]
+) -> tuple[str]:
+    """Return a note on the columns in which only people who stand out have something else."""
+    kept = [np.flatnonzero(anchoring.weights) for anchoring in judged.values()]
+
+    def is_flat(place: int) -> bool:
+        return any(not varies(scores[rows, place]) for rows in kept)
+
+    found: dict[str, None] = {}
+    for part in encoding.parts:
+        places = [*range(part.place.start, part.place.stop)]
+        places += [] if part.group is None else [encoding.n_columns_scores + part.group]
+        if any(map(is_flat, places)):
+            found[part.column.name] = None
+    where = f"{listed_names(tuple(found))}: some values" if found else "Some combinations of values"
+    return (
+        f"{where} belong only to people who stand out, who are hidden less well there. Merge rare "
+        "levels with others, or drop the column, and look at these people in an assessment.",
+    )
+
+
+def coordinate_notes(
+    coordinates: InvariantCoordinates, encoding: Encoding, recipe: Recipe, mask: str, n_rows: int
+) -> list[str]:
+    """Return what people should know about how little the coordinates may hide."""
+    notes = _verbatim_notes(coordinates, encoding, recipe, mask)
+    n_components = coordinates.eigenvalues.size
+    if MASKS[mask].signs_only and flip_keeps_rows(n_rows, n_components):
+        notes.append(
+            f"With --mask {mask} a row keeps all signs once in 2^{n_components} times: about "
+            f"{n_rows / 2**n_components:.2g} of {n_rows} people come out nearly or exactly as they "
+            "are. Use --mask redraw, or add columns."
+        )
+    if n_components <= LIMITS.few_coordinates:
+        notes.append(
+            f"Only {n_components} coordinate(s) can be masked. With {LIMITS.few_coordinates} or "
+            "fewer the method hides people who stand out badly: assess the release, or add columns."
+        )
+    return notes
+
+
+def _verbatim_notes(
+    coordinates: InvariantCoordinates, encoding: Encoding, recipe: Recipe, mask: str
+) -> list[str]:
+    if not MASKS[mask].keeps_scores:
+        return []
+    verbatim = set(coordinates.verbatim_columns)
+    names = [
+        p.column.name for p in encoding.parts if verbatim & set(range(p.place.start, p.place.stop))
+    ]
+    if not names:
+        return []
+    moved = recipe.keep_quantiles or recipe.calibration_rounds > 0 or recipe.scale == "quantile"
+    how = "nearly as they are" if moved else "as they are"
+    if recipe.keep_quantiles or recipe.scale == "quantile":
+        how += ", but for the farthest"
+    return [
+        f"{', '.join(names)}: unrelated to every other column, so the values come out {how}, only "
+        "in another order. Use --mask redraw, or drop the column."
+    ]

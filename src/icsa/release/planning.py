@@ -9,7 +9,7 @@ from typing import Unpack
 
 import numpy as np
 
-from icsa.anonymization import flip_keeps_rows, masked_copy
+from icsa.anonymization import masked_copy
 from icsa.columns import Column
 from icsa.constraints import Computed, Derivation
 from icsa.constraints.coded_columns import (
@@ -20,17 +20,21 @@ from icsa.constraints.coded_columns import (
     quantity_of,
 )
 from icsa.constraints.keeping import Bonds
-from icsa.correlations import varies
 from icsa.errors import InputError, NoAnchorError, VerbatimColumnWarning
 from icsa.ics import InvariantCoordinates
 from icsa.inspection.profile import profile_of
-from icsa.masks import MASKS
 from icsa.matrices import Matrix, Vector
 from icsa.memory import give_back_memory
 from icsa.randomness import Key
 from icsa.recipes import Recipe
 from icsa.release.calibration import Move, calibrating_move, score_correlation, view_correlation
-from icsa.release.coordinates import Anchoring, find_coordinates, judge_anchors
+from icsa.release.coordinates import (
+    Anchoring,
+    coordinate_notes,
+    find_coordinates,
+    judge_anchors,
+    outlying_notes,
+)
 from icsa.release.encoding import Encoding, encoding_of
 from icsa.release.limits import LIMITS
 from icsa.release.methods import Method, MethodOptions, method_of
@@ -38,7 +42,6 @@ from icsa.release.preparing import Extent, PreparedOnce
 from icsa.release.scores import back_to_raw_units, fill_missing_scores, standardize
 from icsa.schema import Schema
 from icsa.tables import Table
-from icsa.tables.base import listed_names
 from icsa.threads import one_linear_algebra_thread, threads_for
 
 __all__ = ["Plan", "PlanOnce", "plan", "silent"]
@@ -262,8 +265,8 @@ def _planned(
             *prepared.notes,
             *broken,
             *found.notes,
-            *(_outlying_alone(encoding, scores, judged) if found.n_borrowed else ()),
-            *_notes(found.coordinates, encoding, recipe, mask, n_rows),
+            *(outlying_notes(encoding, scores, judged) if found.n_borrowed else ()),
+            *coordinate_notes(found.coordinates, encoding, recipe, mask, n_rows),
         ),
     )
 
@@ -291,28 +294,6 @@ def _judged(
         "values may come through: assess the release before it is handed out."
     )
     return method_of("sa", mask=method.mask), {}, (note,)
-
-
-def _outlying_alone(
-    encoding: Encoding, scores: Matrix, judged: Mapping[str, Anchoring]
-) -> tuple[str]:
-    """Return a note on the columns in which only people who stand out have something else."""
-    kept = [np.flatnonzero(anchoring.weights) for anchoring in judged.values()]
-
-    def is_flat(place: int) -> bool:
-        return any(not varies(scores[rows, place]) for rows in kept)
-
-    found: dict[str, None] = {}
-    for part in encoding.parts:
-        places = [*range(part.place.start, part.place.stop)]
-        places += [] if part.group is None else [encoding.n_columns_scores + part.group]
-        if any(map(is_flat, places)):
-            found[part.column.name] = None
-    where = f"{listed_names(tuple(found))}: some values" if found else "Some combinations of values"
-    return (
-        f"{where} belong only to people who stand out, who are hidden less well there. Merge rare "
-        "levels with others, or drop the column, and look at these people in an assessment.",
-    )
 
 
 def _wanted_correlation(
@@ -354,47 +335,6 @@ def _require_enough_rows(n_rows: int, encoding: Encoding) -> None:
             "writes a schema, in which they get action = 'drop'; then: icsa anonymize FILE "
             "--schema S.toml"
         )
-
-
-def _notes(
-    coordinates: InvariantCoordinates, encoding: Encoding, recipe: Recipe, mask: str, n_rows: int
-) -> list[str]:
-    """Return what people should know about how little the coordinates may hide."""
-    notes = _verbatim_notes(coordinates, encoding, recipe, mask)
-    n_components = coordinates.eigenvalues.size
-    if MASKS[mask].signs_only and flip_keeps_rows(n_rows, n_components):
-        notes.append(
-            f"With --mask {mask} a row keeps all signs once in 2^{n_components} times: about "
-            f"{n_rows / 2**n_components:.2g} of {n_rows} people come out nearly or exactly as they "
-            "are. Use --mask redraw, or add columns."
-        )
-    if n_components <= LIMITS.few_coordinates:
-        notes.append(
-            f"Only {n_components} coordinate(s) can be masked. With {LIMITS.few_coordinates} or "
-            "fewer the method hides people who stand out badly: assess the release, or add columns."
-        )
-    return notes
-
-
-def _verbatim_notes(
-    coordinates: InvariantCoordinates, encoding: Encoding, recipe: Recipe, mask: str
-) -> list[str]:
-    if not MASKS[mask].keeps_scores:
-        return []
-    verbatim = set(coordinates.verbatim_columns)
-    names = [
-        p.column.name for p in encoding.parts if verbatim & set(range(p.place.start, p.place.stop))
-    ]
-    if not names:
-        return []
-    moved = recipe.keep_quantiles or recipe.calibration_rounds > 0 or recipe.scale == "quantile"
-    how = "nearly as they are" if moved else "as they are"
-    if recipe.keep_quantiles or recipe.scale == "quantile":
-        how += ", but for the farthest"
-    return [
-        f"{', '.join(names)}: unrelated to every other column, so the values come out {how}, only "
-        "in another order. Use --mask redraw, or drop the column."
-    ]
 
 
 def _sample_of(n_rows: int) -> slice | np.ndarray:

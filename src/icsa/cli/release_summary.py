@@ -1,8 +1,12 @@
-"""The table "what changed" that ``icsa anonymize`` shows."""
+"""What a terminal shows of a release."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from shlex import join
 from typing import TYPE_CHECKING
+
+from icsa.cli.console import console, plain, print_line
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid
@@ -12,10 +16,62 @@ if TYPE_CHECKING:
     from icsa.tables.base import Format
     from icsa.tables.table import Variable
 
-__all__ = ["what_changed"]
+__all__ = ["print_release", "print_release_json"]
 
 
-def what_changed(release: Release, original: Table, file_format: str) -> Grid:
+def print_release_json(release: Release, target: Path) -> None:
+    """Print what was done as JSON."""
+    import json
+    from dataclasses import asdict
+
+    account = {
+        "output": str(target),
+        "rows": release.table.frame.height,
+        "method": release.method,
+        "scatters": release.scatters,
+        "mask": release.mask,
+        "recipe": asdict(release.recipe),
+        "coordinates": release.n_components,
+        "reproducible": release.reproducible,
+        "columns": [asdict(column) for column in release.columns],
+        "relations": release.relations,
+        "moved_cells": dict(release.moved_cells),
+        "warnings": release.warnings,
+        "schema_version": 1,
+    }
+    print(json.dumps(account, indent=2, ensure_ascii=False))
+
+
+def print_release(
+    release: Release, table: Table, source: Path, target: Path, key: Path | None
+) -> None:
+    """Print what was done to each column, what to look at, and what to do next."""
+    from icsa.tables import describe_layout, output_kind
+
+    show = console()
+    print_line(show, f"{source.name}: {describe_layout(table)}")
+    print_line(
+        show,
+        f"{release.method.upper()} with {' and '.join(release.scatters)}, mask {release.mask}, "
+        f"recipe {release.recipe.describe()}: {release.n_components} coordinates masked",
+    )
+    show.print()
+    show.print(_what_changed(release, table, output_kind(target).file_format))
+    show.print()
+    for relation in release.relations:
+        print_line(show, f"holds in the release: {relation}")
+    for rule, count in release.moved_cells.items():
+        print_line(show, f"rule kept: {rule} ({count} cells moved)")
+    for warning in release.warnings:
+        print_line(show, f"look at: {warning}", "yellow")
+    print_line(show, f"written: {target}", "bold", to_copy=True)
+    following = join(["icsa", "assess", str(source), str(target)])
+    print_line(show, f"next: {following}", to_copy=True)
+    if key is not None:
+        print_line(show, f"key: {key}. Keep it secret: with it every draw can be repeated.")
+
+
+def _what_changed(release: Release, original: Table, file_format: str) -> Grid:
     """Return a row for each column: what it is, and what was done to it.
 
     Parameters
@@ -29,7 +85,6 @@ def what_changed(release: Release, original: Table, file_format: str) -> Grid:
     from rich.table import Table as Grid
     from rich.text import Text
 
-    from icsa.cli.console import plain
     from icsa.tables import FORMATS
 
     labelled = any(change.labels for change in release.columns)
