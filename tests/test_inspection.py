@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from icsa.constraints import find_derivation
 from icsa.errors import InputError
-from icsa.inspection import Inspection, guess_schema, inspect_table, related, relation_notes
+from icsa.inspection import Inspection, guess_schema, inspect_table, related, related_columns
 from icsa.inspection.limits import Limits
 from icsa.inspection.names import names_contact, names_person_number
 from icsa.inspection.oddities import sentinel_codes
@@ -318,12 +318,13 @@ def test_relations_are_notes() -> None:
     day = pl.Series("day", DAYS * 2)
     frame = frame.with_columns(day, later=day + pl.duration(days=pl.col("a")))
     table = table.with_frame(frame)
-    found = relation_notes(table)
+    related = related_columns(table)
+    found = related.notes
     assert found["total"][0] == "total = a + b in all rows; kept so"
     # What a release does: days between dates follow from the dates, and these stay in order.
     assert found["a"] == ("a = later - day in all rows; kept so",)
     assert found["later"] == ("later is never below day; equal in 0.0% of the rows; kept so",)
-    shown = inspect_table(table, relations=found)
+    shown = inspect_table(table, related=related)
     assert {c.name for c in shown.columns if any("kept so" in n for n in c.notes)} == set(found)
     keep = Schema(
         columns={
@@ -331,7 +332,7 @@ def test_relations_are_notes() -> None:
             "total": ColumnSpec(name="total", kind="integer", action="keep"),
         }
     )
-    assert "total" not in relation_notes(table, keep)
+    assert "total" not in related_columns(table, keep).notes
 
 
 def test_relations_are_searched_on_one_thread_of_linear_algebra(
@@ -346,7 +347,7 @@ def test_relations_are_searched_on_one_thread_of_linear_algebra(
 
     monkeypatch.setattr(related, "find_derivation", watched)
     with threadpool_limits(2, user_api="blas"):
-        relation_notes(table_of(WEIGHTS, "weight"))
+        related_columns(table_of(WEIGHTS, "weight"))
     assert seen
     assert set(seen) == {1}
 

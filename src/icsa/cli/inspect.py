@@ -58,7 +58,7 @@ def inspect(
 
     icsa inspect patients.csv --schema-out patients.toml
     """
-    from icsa.inspection import inspect_table, relation_notes
+    from icsa.inspection import inspect_table, related_columns
     from icsa.tables import describe_layout
 
     require_free({"--schema-out": schema_out}, (file,), force=force)
@@ -68,7 +68,7 @@ def inspect(
         with naming_the_sheet(table.layout):
             given = schema_of(schema, table)
         with naming_the_file(file):
-            inspection = inspect_table(table, given, relations=relation_notes(table, given))
+            inspection = inspect_table(table, given, related=related_columns(table, given))
         if schema_out is not None:
             _write(inspection, schema_out)
     if json:

@@ -53,6 +53,9 @@ class ColumnSpec:
         Allowed values of a category, or of an ordinal column in their order. Empty: those seen.
     missing_codes : tuple
         Values that stand for missing (999, -1), besides those that the file declares.
+    derive : str, optional
+        An expression of other columns that gives this one, such as ``weight / height^2``: a release
+        computes it again. Empty: it follows from nothing. None: found from the cells.
     """
 
     name: str
@@ -63,6 +66,7 @@ class ColumnSpec:
     step: float | None = None
     levels: tuple[Any, ...] = ()
     missing_codes: tuple[Any, ...] = ()
+    derive: str | None = None
 
     def in_file(self, table: Table) -> ColumnSpec:
         """Return it with the missing codes that the table's file has, besides its own."""

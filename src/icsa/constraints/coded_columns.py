@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -57,9 +58,16 @@ def quantity_of(cells: pl.Series, kind: Kind) -> Quantity | None:
     return Quantity(np.where(np.isfinite(numbers), numbers, np.nan), step, kind)
 
 
-def derivation_of(columns: Mapping[str, Column], numbers: Mapping[str, Vector]) -> Derivation:
-    """Return what follows from what among fitted columns."""
-    return find_derivation(numbers, _steps(columns), _kinds(columns))
+def derivation_of(
+    columns: Mapping[str, Column],
+    numbers: Mapping[str, Vector],
+    declared: Mapping[str, str] = MappingProxyType({}),
+    *,
+    search: bool = True,
+) -> Derivation:
+    """Return what follows from what among fitted columns, as `find_derivation` does."""
+    facts = _steps(columns), _kinds(columns), _levels(columns)
+    return find_derivation(numbers, *facts, declared, search=search)
 
 
 def broken_by_keeping(
@@ -89,6 +97,7 @@ def broken_by_keeping(
         {name: both[name] for name in names if name in both},
         {**_steps(columns), **{name: quantity.step for name, quantity in kept.items()}},
         {**_kinds(columns), **{name: quantity.kind for name, quantity in kept.items()}},
+        _levels(columns),
     )
     return tuple(
         lost_beside_kept(
@@ -211,6 +220,14 @@ def step_of(column: Column) -> float | None:
 
 def _steps(columns: Mapping[str, Column]) -> dict[str, float | None]:
     return {name: step_of(column) for name, column in columns.items()}
+
+
+def _levels(columns: Mapping[str, Column]) -> dict[str, tuple[object, ...]]:
+    return {
+        name: tuple(column.levels.values.to_list())
+        for name, column in columns.items()
+        if column.levels is not None
+    }
 
 
 def _kinds(columns: Mapping[str, Column]) -> dict[str, Kind]:

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
 from icsa.columns import Column, Kind, kind_of
-from icsa.constraints.computing import Computed, Hold, compute, differs, own_missing
+from icsa.constraints.computing import (
+    Computed,
+    Hold,
+    compute,
+    differs,
+    in_order,
+    own_missing,
+    reaches,
+)
+from icsa.constraints.derived_columns import ColumnFacts, declared_derived
+from icsa.constraints.derived_finding import find_classes, find_ratios, find_spans
 from icsa.constraints.gaps import Gap, find_gaps
 from icsa.constraints.limits import LIMITS
 from icsa.constraints.linear import LinearRelation, find_relations
 from icsa.constraints.orders import Order, find_unkept_orders
 from icsa.constraints.products import ProductRelation, find_products
 from icsa.constraints.words import never_below
+from icsa.errors import InputError
 from icsa.matrices import Vector
 
 __all__ = ["Derivation", "find_derivation"]
@@ -134,17 +146,33 @@ def find_derivation(
     numbers: Mapping[str, Vector],
     steps: Mapping[str, float | None],
     kinds: Mapping[str, Kind],
+    levels: Mapping[str, tuple[object, ...]] = MappingProxyType({}),
+    declared: Mapping[str, str] = MappingProxyType({}),
+    *,
+    search: bool = True,
 ) -> Derivation:
-    """Return what follows from what among the columns that hold quantities.
+    """Return what follows from what among columns that hold quantities or levels.
 
     Parameters
     ----------
     numbers : mapping of str to ndarray
-        One vector a column, NaN where missing; columns of other kinds are not looked at.
+        One vector a column, NaN where missing, positions of levels; columns of other kinds are
+        not looked at.
     steps : mapping of str to float or None
         Lattice step of each column; None or absent for none.
     kinds : mapping of str to str
         Kind of each column.
+    levels : mapping of str to tuple
+        Values of the levels of discrete columns. Without them a column is not looked at.
+    declared : mapping of str to str
+        Expressions that give columns; empty for columns that follow from nothing.
+    search : bool
+        Whether to look for more than is declared.
+
+    Raises
+    ------
+    InputError
+        A declared expression cannot be read, or does not give the column.
 
     Examples
     --------
@@ -158,52 +186,103 @@ def find_derivation(
     >>> [one.describe() for one in (*found.computed, *found.gaps)]
     ['days = well - ill in all rows', 'well is never below ill; equal in 0.0% of the rows']
     """
-    quantities = {name: v for name, v in numbers.items() if kind_of(kinds[name]).quantity}
-    if len(quantities) < 2:
-        return Derivation()
-    n_rows = next(iter(quantities.values())).size
+    facts = {
+        name: ColumnFacts(kinds[name], steps.get(name), levels.get(name))
+        for name in numbers
+        if kind_of(kinds[name]).quantity or name in levels
+    }
+    said = tuple(
+        declared_derived(name, text, numbers, facts) for name, text in declared.items() if text
+    )
+    fixed: dict[str, set[str]] = {name: set() for name in declared} | _needs(said)
+    _require_no_circle(fixed)
+    if len(facts) < 2 or not search:
+        return Derivation(computed=_ordered(said))
+    looked = {name: numbers[name] for name in facts}
+    n_rows = next(iter(looked.values())).size
     if n_rows > 2 * LIMITS.sampled_rows:
         # What holds in nearly all rows holds in nearly all of a sample; most tables have nothing.
         rows = np.sort(
             np.random.default_rng(n_rows).choice(n_rows, LIMITS.sampled_rows, replace=False)
         )
-        sample = {name: values[rows] for name, values in quantities.items()}
-        found = _found_among(sample, steps, kinds)
+        sample = {name: values[rows] for name, values in looked.items()}
+        found = _found_among(sample, facts, fixed, kinds.keys())
         if replace(found, orders=()) == Derivation():
+            quantities = {n: v for n, v in looked.items() if kind_of(kinds[n]).quantity}
             orders = find_unkept_orders(quantities, kinds, (), ()) if found.orders else ()
-            return Derivation(orders=orders)
-    return _found_among(quantities, steps, kinds)
+            return Derivation(computed=_ordered(said), orders=orders)
+    found = _found_among(looked, facts, fixed, kinds.keys())
+    return replace(found, computed=_ordered((*said, *found.computed)))
 
 
 def _found_among(
-    quantities: Mapping[str, Vector],
-    steps: Mapping[str, float | None],
-    kinds: Mapping[str, Kind],
+    numbers: Mapping[str, Vector],
+    facts: Mapping[str, ColumnFacts],
+    fixed: Mapping[str, Set[str]],
+    names: Set[str],
 ) -> Derivation:
-    linear = find_relations(quantities, steps, kinds)
-    # Columns that follow by other formulas than sums join here.
+    """Return what is found, besides columns that are fixed: those declared, and their sources.
+
+    Gaps do not take the names of columns.
+    """
+    quantities = {name: v for name, v in numbers.items() if kind_of(facts[name].kind).quantity}
+    kinds = {name: fact.kind for name, fact in facts.items()}
+    steps = {name: fact.step for name, fact in facts.items()}
+    # Before the sums: rounded, an age is nearly a multiple of days.
+    computed: list[Computed] = list(find_spans(numbers, facts, fixed))
+    taken = {**fixed, **_needs(computed)}
+    linear = find_relations(quantities, steps, kinds, taken.keys())
     relations = _in_order(
         replace(relation, missing=_missing(relation, quantities))
-        for relation in _with_spans_as_targets(linear, quantities, kinds)
+        for relation in _with_spans_as_targets(linear, quantities, kinds, taken.keys())
         if _is_computable(relation, quantities)
+        and not reaches(taken, relation.sources, relation.target)
     )
-    targets = {relation.target for relation in relations}
-    left = {name: values for name, values in quantities.items() if name not in targets}
+    computed += relations
+    computed += find_classes(numbers, facts, {**taken, **_needs(computed)})
+    taken = {**taken, **_needs(computed)}
+    left = {name: values for name, values in quantities.items() if name not in taken}
+    products = find_products(left, steps)
+    ratios = find_ratios(numbers, facts, products, taken)
+    computed += ratios
+    targets = {one.target for one in ratios}
+    left = {name: values for name, values in left.items() if name not in targets}
     gaps = find_gaps(left, kinds)
-    kept = tuple(gap for gap in gaps if gap.name == gap.other or gap.name not in kinds)
+    kept = tuple(gap for gap in gaps if gap.name == gap.other or gap.name not in names)
     columns = {relation.columns for relation in relations}
     lost = [relation for relation in linear if relation.columns not in columns]
     return Derivation(
-        relations,
+        tuple(computed),
         kept,
-        find_products(left, steps),
+        tuple(product for product in products if product.target not in targets),
         (*lost, *(gap for gap in gaps if gap not in kept)),
         find_unkept_orders(quantities, kinds, gaps, relations, lost),
     )
 
 
+def _needs(computed: Iterable[Computed]) -> dict[str, set[str]]:
+    return {one.target: set(one.sources) for one in computed}
+
+
+def _ordered(computed: Sequence[Computed]) -> tuple[Computed, ...]:
+    return in_order(computed, lambda one: one.target, lambda one: one.sources)
+
+
+def _require_no_circle(needs: Mapping[str, Set[str]]) -> None:
+    """Refuse declared columns that follow from themselves."""
+    for name, sources in needs.items():
+        if reaches(needs, sources, name):
+            raise InputError(
+                f"Column {name!r}: it is derived from itself by way of {', '.join(sorted(sources))}"
+                ". Leave one derive of the circle out."
+            )
+
+
 def _with_spans_as_targets(
-    relations: Sequence[LinearRelation], numbers: Mapping[str, Vector], kinds: Mapping[str, Kind]
+    relations: Sequence[LinearRelation],
+    numbers: Mapping[str, Vector],
+    kinds: Mapping[str, Kind],
+    fixed: Set[str],
 ) -> list[LinearRelation]:
     """Return the relations with the days between two dates computed from the dates, if they can.
 
@@ -211,7 +290,7 @@ def _with_spans_as_targets(
     still followed up have no second date.
     """
     turned = []
-    targets = {relation.target for relation in relations}
+    targets = {*fixed, *(relation.target for relation in relations)}
     for relation in relations:
         dates = [name for name, _ in relation.terms if kind_of(kinds[name]).per_day]
         spans = [name for name, _ in relation.terms if name not in dates]

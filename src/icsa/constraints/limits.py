@@ -99,6 +99,36 @@ class Thresholds:
         "chosen: the same where the order is only told; numbers are in order by chance", 10.0
     )
 
+    order_overlap: float = resting_on(
+        "chosen: columns with a unit in common lie in the same place", 0.3
+    )
+    order_correlation: float = resting_on(
+        "rank correlation of columns without a word in common that have a unit in common; of 196 "
+        "pairs of columns in twelve tables 20 reach it, 7 of them with the overlap",
+        0.5,
+    )
+
+    # Derived columns.
+    derived_surprise: float = resting_on(
+        "-log of one in a million: so rarely a table of unrelated columns has one", 14.0
+    )
+    derived_rows: int = resting_on("chosen: fewer rows fit by chance", 20)
+    derived_shifts: int = resting_on(
+        "chosen for cost: other rows that a number is held against", 20
+    )
+    most_codes: int = resting_on("chosen: whole numbers with fewer values may be classes", 20)
+    most_groups: int = resting_on("chosen for cost: no groups that something follows from", 200)
+    wide_gap: float = resting_on(
+        "times the distance of values beside a bound: chance leaves such a gap at 1 bound in 100; "
+        "what only goes together often does",
+        5.0,
+    )
+    bound_neighbours: int = resting_on("chosen: values on each side of a bound", 5)
+    round_bound: int = resting_on(
+        "multiples of so many lattice steps are a formula's rather than somebody's", 5
+    )
+    coefficient_error: float = resting_on("coefficients come out to this", 1e-6)
+
     # Rules.
     passes: int = resting_on("chosen: sweeps until rules count as contradicting each other", 12)
     exchanging_passes: int = resting_on("chosen: sweeps that exchange cells first", 4)

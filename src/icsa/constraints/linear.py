@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,6 +96,7 @@ def find_relations(
     numbers: Mapping[str, Vector],
     steps: Mapping[str, float | None],
     kinds: Mapping[str, Kind] | None = None,
+    fixed: Set[str] = frozenset(),
 ) -> tuple[LinearRelation, ...]:
     """Return the linear relations among columns, in an order in which targets can be recomputed.
 
@@ -108,6 +109,8 @@ def find_relations(
     The target is the column that is a sum of the others with positive coefficients where there is
     one, so that what was not negative stays so; of dates never the earliest. A column is the target
     of one relation at most. Where a term is itself a target, its relation comes first.
+
+    Columns that are `fixed` are no targets.
 
     Examples
     --------
@@ -123,6 +126,7 @@ def find_relations(
         tuple(np.where(np.isfinite(numbers[name]), numbers[name], np.nan) for name in names),
         np.array([steps.get(name) or 0.0 for name in names]),
         tuple((kinds or {}).get(name) for name in names),
+        frozenset(fixed),
     )
     found: list[LinearRelation] = []
     for search in (_pairs, _triples, _longer):
@@ -145,6 +149,7 @@ class _Table:
     columns: tuple[Vector, ...]
     steps: Vector
     kinds: tuple[Kind | None, ...]
+    fixed: frozenset[str]
 
     def without(self, left_out: set[str]) -> _Table:
         kept = [place for place, name in enumerate(self.names) if name not in left_out]
@@ -153,7 +158,12 @@ class _Table:
             tuple(self.columns[place] for place in kept),
             self.steps[kept],
             tuple(self.kinds[place] for place in kept),
+            self.fixed,
         )
+
+    def per_day(self, place: int) -> float:
+        kind = self.kinds[place]
+        return 0.0 if kind is None else kind_of(kind).per_day
 
     def step(self, place: int) -> float | None:
         return float(self.steps[place]) or None
@@ -233,6 +243,8 @@ def _options(table: _Table, block: Block, suspicion: Suspicion) -> tuple[LinearR
     least_gain_rows = 4 + 2 * math.log10(len(table.names))
     found = []
     for place, target in enumerate(suspicion.columns):
+        if table.names[target] in table.fixed:
+            continue
         terms = np.delete(values, place, axis=1)
         step = table.step(target)
         fit = fit_target(values[:, place], terms, start, step, least_gain_rows=least_gain_rows)
@@ -261,7 +273,8 @@ def _confirmed(
     residuals = y - terms @ fit.coefficients - fit.constant
     tolerance = tolerances(y, terms, fit.coefficients, table.step(target))
     share = float(np.mean(np.abs(residuals) <= tolerance))
-    if share < (LIMITS.least_share if fit.simple else 1.0):
+    least = LIMITS.least_share if fit.simple else 1.0
+    if share < least or not _counts_days(table, target, others, fit):
         return None
     names = (table.names[place] for place in others)
     return LinearRelation(
@@ -274,15 +287,22 @@ def _confirmed(
     )
 
 
+def _counts_days(table: _Table, target: int, others: Sequence[int], fit: Fit) -> bool:
+    """Return whether the relation would be the same if dates were counted from another day.
+
+    A third of one date less a quarter of another is no length of time, nor a date.
+    """
+    days = np.array([table.per_day(place) for place in others])
+    moved, wanted = float(fit.coefficients @ days), table.per_day(target)
+    size = max(wanted, float(np.abs(fit.coefficients) @ days))
+    return abs(moved - wanted) <= LIMITS.coefficient_error * size
+
+
 def _preference(
     table: _Table, target: int, others: Sequence[int], fit: Fit, relation: LinearRelation
 ) -> tuple[float, ...]:
     """Return what sorts good targets first."""
-    dates = [
-        place
-        for place in (target, *others)
-        if (kind := table.kinds[place]) is not None and kind_of(kind).per_day
-    ]
+    dates = [place for place in (target, *others) if table.per_day(place)]
     earliest = min(dates, key=lambda place: float(np.nanmedian(table.columns[place])), default=-1)
     return (
         not fit.simple,

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from icsa.columns import Kind, kind_of
+from icsa.constraints.derived_expressions import quoted_name
 from icsa.constraints.gaps import Gap, precedes
 from icsa.constraints.limits import LIMITS
 from icsa.constraints.linear import LinearRelation
+from icsa.constraints.units import are_comparable, words_of_most
 from icsa.matrices import Vector
 
 __all__ = ["Order", "find_unkept_orders"]
@@ -34,9 +36,19 @@ class Order:
         """Both names."""
         return frozenset((self.first, self.second))
 
+    @property
+    def rule(self) -> str:
+        """The rule that keeps it."""
+        return f"{quoted_name(self.first)} <= {quoted_name(self.second)}"
+
     def describe(self) -> str:
         """Return the order in words, without any cell."""
         return f"{self.first} is never above {self.second}"
+
+    def holds_in(self, numbers: Mapping[str, Vector], kinds: Mapping[str, Kind]) -> bool:
+        """Return whether it holds in all rows; datetimes count as their days."""
+        first, second = (_days(numbers[name], kinds[name]) for name in (self.first, self.second))
+        return not np.any(first > second)  # never true of NaN
 
 
 def find_unkept_orders(
@@ -48,9 +60,9 @@ def find_unkept_orders(
 ) -> tuple[Order, ...]:
     """Return orders between numbers, and between dates and datetimes, that nothing keeps.
 
-    Datetimes count as their days. Orders that mean nothing are left out: were the rows paired at
-    random, fewer than ten would break them. So are those that follow from others that are returned
-    or kept.
+    Orders that mean nothing are left out: were the rows paired at random, fewer than ten would
+    break them, or nothing says that two numbers have a unit in common (`are_comparable`). So are
+    those that follow from others that are returned or kept.
 
     Parameters
     ----------
@@ -76,15 +88,24 @@ def find_unkept_orders(
     dates = {name: values for name, values in numbers.items() if kind_of(kinds[name]).per_day}
     plain = {name: values for name, values in numbers.items() if kind_of(kinds[name]).is_number}
     signed = {name for name in numbers if name in dates or np.any(numbers[name] < 0.0)}
-    days = {name: np.floor(x / kind_of(kinds[name]).per_day) for name, x in dates.items()}
+    days = {name: _days(values, kinds[name]) for name, values in dates.items()}
+    general = words_of_most(plain)
     for columns in (plain, days):
         for first, second in _ordered_pairs(columns):
-            if columns is plain and any({first, second} <= one.columns for one in lost):
+            if columns is plain and (
+                any({first, second} <= one.columns for one in lost)
+                or not are_comparable(first, second, columns[first], columns[second], general)
+            ):
                 continue
             equal = known.get((second, first), False)
             is_kept = equal or forms[first].is_below(forms[second], signed)
             known.setdefault((first, second), is_kept)
     return tuple(Order(*pair) for pair in _not_following(known, numbers))
+
+
+def _days(numbers: Vector, kind: Kind) -> Vector:
+    per_day = kind_of(kind).per_day
+    return np.floor(numbers / per_day) if per_day else numbers
 
 
 @dataclass(frozen=True)

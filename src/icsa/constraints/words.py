@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 
 __all__ = [
+    "BY_RULE",
     "KEPT",
     "LOST",
     "NEEDS_RULE",
@@ -27,6 +28,7 @@ __all__ = [
 KEPT = "; kept so"
 LOST = "; not kept"
 NEEDS_RULE = "; not kept without a rule"
+BY_RULE = "; kept by a rule"
 
 
 def listed(names: Iterable[str]) -> str:
@@ -39,9 +41,9 @@ def never_below(other: str, bases: Iterable[str]) -> str:
     return f"{other} is never below {listed(bases)}"
 
 
-def declare(first: str, second: str) -> str:
-    """Return the advice to declare an order as a rule."""
-    return f"Declare the rule {first} <= {second}"
+def declare(rule: str) -> str:
+    """Return the advice to declare a rule that `icsa inspect` proposes."""
+    return f"Declare the rule {rule}: icsa inspect FILE --schema-out NEW writes a schema with it"
 
 
 def compute_again(name: str) -> str:

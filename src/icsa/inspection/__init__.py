@@ -17,16 +17,16 @@ from icsa.inspection.overview import (
 from icsa.lazily import imported_when_asked
 
 if TYPE_CHECKING:
-    from icsa.inspection.related import relation_notes
+    from icsa.inspection.related import related_columns
 
 __all__ = [
     "ColumnInspection",
     "Inspection",
     "guess_schema",
     "inspect_table",
-    "relation_notes",
+    "related_columns",
     "type_in_words",
 ]
 
 # Only who asks for relations waits for the search to be loaded.
-__getattr__ = imported_when_asked(__name__, {"relation_notes": "related"})
+__getattr__ = imported_when_asked(__name__, {"related_columns": "related"})

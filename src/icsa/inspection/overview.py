@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -17,6 +16,9 @@ from icsa.inspection.profile import Profile, cells_there, profile_of, telling_pr
 from icsa.schema import KINDS, ColumnSpec, Schema
 from icsa.tables.table import Table
 from icsa.threads import in_threads, threads_for
+
+if TYPE_CHECKING:  # the search for relations takes a while to load
+    from icsa.inspection.related import Related
 
 __all__ = ["ColumnInspection", "Inspection", "guess_schema", "inspect_table", "type_in_words"]
 
@@ -127,7 +129,7 @@ def inspect_table(
     table: Table,
     schema: Schema | None = None,
     *,
-    relations: Mapping[str, Sequence[str]] | None = None,
+    related: Related | None = None,
 ) -> Inspection:
     """Return what each column is, why, what will happen to it, and what to look at.
 
@@ -136,8 +138,8 @@ def inspect_table(
     table : Table
     schema : Schema, optional
         With every column of the table. None: guessed.
-    relations : mapping of str to sequence of str, optional
-        Notes on relations with other columns, by column.
+    related : Related, optional
+        What `related_columns` finds; a guessed schema has its expressions and rules.
 
     Examples
     --------
@@ -157,16 +159,27 @@ def inspect_table(
     profiles = [profile_of(table, name, specs.get(name)) for name in table.frame.columns]
     guesses = {profile.name: guess_kind(profile) for profile in profiles}
     if schema is None:
-        schema = guess_schema(table)
+        schema = _with_related(guess_schema(table), related)
     together = missing_together(profiles)
     columns = []
     for profile in profiles:
         spec = schema.columns[profile.name]
-        others = (relations or {}).get(profile.name, ())
+        others = () if related is None else related.notes.get(profile.name, ())
         patterns = [together[profile.name]] if profile.name in together else []
         notes = (*notes_on(profile, spec), *others, *patterns)
         columns.append(_inspected(profile, spec, guesses[profile.name], notes, bool(specs)))
     return Inspection(n_rows=table.frame.height, columns=tuple(columns), schema=schema)
+
+
+def _with_related(schema: Schema, related: Related | None) -> Schema:
+    """Return a guessed schema with how columns follow from others, and with rules."""
+    if related is None:
+        return schema
+    columns = {
+        name: replace(spec, derive=related.derive.get(name))
+        for name, spec in schema.columns.items()
+    }
+    return replace(schema, columns=columns, rules=related.rules)
 
 
 def _guessed(table: Table, profile: Profile) -> ColumnSpec:
@@ -214,6 +227,8 @@ def _outcome(spec: ColumnSpec, profile: Profile) -> str:
         return "left out"
     if spec.action == "replace":
         return "replaced by fresh ones"
+    if spec.derive:
+        return f"computed from the others: {spec.derive}"
     kind = KINDS[spec.kind]
     natural = kind.is_number and spec.lower is None and profile.numbers.size
     if natural and profile.numbers.min() >= 0.0:

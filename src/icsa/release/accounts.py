@@ -11,7 +11,7 @@ import polars as pl
 from icsa.columns import KINDS, Column
 from icsa.columns.bounds import Reach, reach_beyond
 from icsa.columns.levels import FEWEST_HOLDERS
-from icsa.constraints import Gap, LinearRelation
+from icsa.constraints import Gap, LinearRelation, Order, parse_rule
 from icsa.constraints.coded_columns import step_of
 from icsa.constraints.words import LOST, compute_again, declare, lost_with_gaps
 from icsa.inspection import type_in_words
@@ -156,10 +156,7 @@ def warnings_of(
     for found in plan.derivation.unkept:
         yield lost_with_gaps(found.describe(), _how_to_have(found))
     yield from _beyond_natural_bounds(plan, numbers)
-    for order in plan.derivation.orders:
-        if not any(order.first in rule and order.second in rule for rule in plan.schema.rules):
-            remedy = declare(order.first, order.second)
-            yield f"{order.describe()} in the original{LOST}. {remedy}."
+    yield from _broken_orders(plan, numbers)
     for product in plan.derivation.products:
         yield f"{product.describe()}{LOST}. {compute_again('it')}."
 
@@ -175,12 +172,22 @@ def _far_beyond(reaches: Mapping[str, Reach]) -> Iterator[str]:
         )
 
 
+def _broken_orders(plan: Plan, numbers: Mapping[str, Vector]) -> Iterator[str]:
+    """Yield a warning for each order of the original that the release does not have."""
+    rules = [parse_rule(text, list(plan.schema.columns)) for text in plan.schema.rules]
+    kinds = {name: column.kind for name, column in plan.columns.items()}
+    for order in plan.derivation.orders:
+        ruled = any(order.columns <= {*rule.columns} for rule in rules)
+        if not ruled and not order.holds_in(numbers, kinds):
+            yield f"{order.describe()} in the original{LOST}. {declare(order.rule)}."
+
+
 def _how_to_have(found: LinearRelation | Gap) -> str:
     """Return what people can do who need a relation that is not kept."""
     if isinstance(found, LinearRelation):
         return f"{compute_again(found.target)}."
     if found.ordered:
-        return f"{declare(found.bases[0], found.other)} in a schema."
+        return f"{declare(Order(found.bases[0], found.other).rule)}."
     return "Drop one of them, if that matters."
 
 

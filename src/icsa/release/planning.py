@@ -218,10 +218,12 @@ def _planned(
     numbers = prepared.take_numbers()
     mask = method.mask or recipe.mask
     threads = threads_for(table.frame.height * table.frame.width, None)
-    derivation = Derivation()
+    specs = prepared.schema.columns.items()
+    derive = {name: spec.derive for name, spec in specs if name in columns}
+    declared = {name: text for name, text in derive.items() if text is not None}
+    derivation = derivation_of(columns, numbers, declared, search=recipe.find_relations)
     broken: tuple[str, ...] = ()
     if recipe.find_relations:
-        derivation = derivation_of(columns, numbers)
         kept = _kept(table, prepared.schema)
         broken = broken_by_keeping(kept, columns, numbers, table.frame.columns)
     coded, reduced = coded_columns(

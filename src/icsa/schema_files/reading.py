@@ -23,7 +23,7 @@ __all__ = ["read_schema"]
 
 _VERSION = 1
 _TOP = ("columns", "keep", "recipe", "rules", "version")
-_OF_COLUMNS = ("action", "kind", "levels", "lower", "missing_codes", "step", "upper")
+_OF_COLUMNS = ("action", "derive", "kind", "levels", "lower", "missing_codes", "step", "upper")
 _MOST_NAMES = 20
 
 
@@ -121,6 +121,7 @@ def _column(
         step=_step(where, said.get("step")),
         levels=_scalars(where, "levels", said.get("levels", [])),
         missing_codes=_codes(where, said.get("missing_codes", [])),
+        derive=_derive(where, said.get("derive"), action),
     )
     check_column(spec, table, where)
     return spec
@@ -194,6 +195,17 @@ def _step(where: str, value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e300:
         raise InputError(f"{where} step is no positive number. Write step = 0.5, or leave it out.")
     return value
+
+
+def _derive(where: str, value: object, action: str) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise InputError(f'{where} derive is no text. Write derive = "weight / height^2".')
+    if value and action != "mask":
+        raise InputError(
+            f"{where} has derive, but its action is {action!r}: only masked columns are computed. "
+            "Leave one of them out."
+        )
+    return value.strip() if isinstance(value, str) else None
 
 
 def _absent(path: str | Path, absent: Sequence[str]) -> str:

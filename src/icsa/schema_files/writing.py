@@ -17,7 +17,8 @@ __all__ = ["schema_text"]
 _HEAD = (
     "What each column is, and what is to be done with it. Change what is wrong, then give this "
     f"file with --schema. Kinds: {', '.join(KINDS)}. Actions: mask, replace (identifiers), drop, "
-    "keep (released as it is). A column may also have lower, upper, step, levels and missing_codes."
+    "keep (released as it is). A column may also have lower, upper, step, levels, "
+    "missing_codes, and derive: how it follows from others, such as weight / height^2."
 )
 
 
@@ -46,7 +47,7 @@ def schema_text(inspection: Inspection) -> str:
     document.add(tomlkit.nl())
     document.add("version", tomlkit.item(1))
     document.add("keep", tomlkit.item([]))
-    rules = tomlkit.item(list(inspection.schema.rules))
+    rules = tomlkit.item(list(inspection.schema.rules)).multiline(bool(inspection.schema.rules))
     if not inspection.schema.rules:
         rules.comment('such as "diagnosed <= died"')
     document.add("rules", rules)
@@ -80,6 +81,8 @@ def _section(column: ColumnInspection) -> Section:
     if spec.missing_codes:
         codes = [list(code) if isinstance(code, tuple) else code for code in spec.missing_codes]
         section.add("missing_codes", tomlkit.item(codes))
+    if spec.derive is not None:
+        section.add("derive", spec.derive)
     section.add(tomlkit.nl())
     return section
 
