@@ -194,7 +194,8 @@ def test_a_rule_between_dates_and_datetimes_holds_in_the_release(rule: str) -> N
 
 def test_orders_that_nothing_keeps_are_told_until_a_rule_keeps_them(frame: pl.DataFrame) -> None:
     later = (
-        "weight is never above later in the original; not kept. Declare the rule weight <= later."
+        "weight is never above later in the original; not kept. Declare the rule weight <= later: "
+        "icsa inspect FILE --schema-out NEW writes a schema with it."
     )
     assert later in anonymize(frame, random_state=1).warnings
     ruled = anonymize(frame, schema=schema_of(frame, "weight <= later"), random_state=1)

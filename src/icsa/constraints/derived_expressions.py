@@ -323,7 +323,8 @@ class _Parser:
         opens = self.next.sort == "sign" and self.next.text == "("
         if word.sort == "word" and opens:
             return self.call(word)
-        if word.sort not in ("word", "column") or word.text.lower() in _KEYWORDS:
+        is_keyword = word.sort == "word" and word.text.lower() in _KEYWORDS
+        if word.sort not in ("word", "column") or is_keyword:
             self.fail("a number, a column or '(' was expected", word)
         return self.column(word)
 

@@ -331,6 +331,8 @@ def _threshold_text(source: str, look: _Look, target: str) -> str | None:
         return None
     if not all(_is_sharp(values, holders, int(change)) for change in changes):
         return None
+    if not _is_dense(values, holders, changes, look.facts[source].step):
+        return None
     name = quoted_name(source)
     if look.facts[source].is_date:
         return _date_bounds(name, values, holders, changes)
@@ -390,6 +392,21 @@ def _is_sharp(values: Vector, holders: Codes, change: int) -> bool:
     widths = [float(np.diff(side).mean()) for side in sides if side.size > 1]
     gap = float(values[change] - values[change - 1])
     return bool(widths) and gap <= LIMITS.wide_gap * max(widths)
+
+
+def _is_dense(values: Vector, holders: Codes, changes: Codes, step: float | None) -> bool:
+    """Return whether people are near one of the bounds, so that it tells neighbours apart.
+
+    Groups that lie apart are told apart by any number between them.
+    """
+    low, high = np.quantile(np.repeat(values, holders), (0.25, 0.75))
+    # A quarter of the rows are within .674 standard deviations of a normal column's middle.
+    near = max(LIMITS.near_bound * float(high - low) / (2 * 0.674), step or 0.0)
+    ends = {0: holders[0], values.size - 2: holders[-1]}
+    bounds = (values[changes - 1] + values[changes]) / 2.0
+    beside = [int(holders[np.abs(values - bound) <= near].sum()) for bound in bounds]
+    spikes = [int(ends.get(int(change) - 1, 0)) for change in changes]
+    return max(*beside, *spikes) >= LIMITS.bound_neighbours
 
 
 def _levels(look: _Look) -> Iterator[_Candidate]:

@@ -123,7 +123,11 @@ class Thresholds:
         "what only goes together often does",
         5.0,
     )
-    bound_neighbours: int = resting_on("chosen: values on each side of a bound", 5)
+    bound_neighbours: int = resting_on("chosen: values on each side of a bound, rows near it", 5)
+    near_bound: float = resting_on(
+        "standard deviations: 98 of 100 bounds in 60 rows are found; groups apart have none",
+        0.2,
+    )
     round_bound: int = resting_on(
         "multiples of so many lattice steps are a formula's rather than somebody's", 5
     )
