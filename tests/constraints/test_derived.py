@@ -1,5 +1,6 @@
 """Columns that follow from others: expressions, how they are found, and how a release has them."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from icsa.constraints.derived_expressions import Operand, parse_expression, quot
 from icsa.constraints.derived_finding import find_classes, find_spans, roundest
 from icsa.constraints.derived_functions import months_between, years_between
 from icsa.errors import InputError
-from icsa.inspection import inspect_table, related_columns
+from icsa.inspection import guess_schema, inspect_table, related_columns
 from icsa.matrices import Vector
 from icsa.schema_files import read_schema, schema_text
 from icsa.tables import Table, from_frame
@@ -497,3 +498,30 @@ def test_an_empty_expression_leaves_a_column_alone(tmp_path: Path) -> None:
     release = anonymize(frame, schema=path, random_state=1)
     assert {c.name: c.action for c in release.columns}["low"] == "masked"
     assert faults(release.table)["age"] == 0
+
+
+def test_what_keeping_a_column_breaks_is_told() -> None:
+    frame = patients().select("grams", "low", "marker", "age")
+    release = anonymize(frame, keep=["grams"], random_state=1)
+    assert {c.name: c.action for c in release.columns}["low"] == "masked"
+    (said,) = (warning for warning in release.warnings if warning.startswith("low says whether"))
+    assert "not in the release, because grams is released as it is" in said
+
+
+def test_a_rule_moves_what_a_column_is_computed_from() -> None:
+    frame = patients().filter(pl.col("grams").is_between(1000, 5000)).drop("group")
+    schema = replace(guess_schema(from_frame(frame)), rules=("grams <= 5000", "grams >= 1000"))
+    release = anonymize(frame, schema=schema, random_state=2)
+    assert release.table["grams"].is_between(1000, 5000).all()
+    found = faults(release.table.with_columns(group=pl.lit("0-9"), age=pl.lit(3)))
+    assert found["low"] == found["treated"] == found["bmi"] == 0
+
+
+def test_a_computed_column_keeps_its_declared_bounds() -> None:
+    frame = patients().filter(pl.col("age").is_between(20, 85)).drop("group")
+    guessed = guess_schema(from_frame(frame))
+    age = replace(guessed.columns["age"], lower=20, upper=85)
+    schema = replace(guessed, columns={**guessed.columns, "age": age})
+    released = anonymize(frame, schema=schema, random_state=2).table
+    assert released["age"].is_between(20, 85).all()
+    assert faults(released.with_columns(group=pl.lit("0-9")))["age"] == 0
