@@ -347,17 +347,16 @@ def test_few_people_are_no_evidence() -> None:
 
 def test_a_bound_that_is_somebodys_cell_is_not_written() -> None:
     rng = np.random.default_rng(1)
-    length = rng.permutation(np.arange(1000, 1300)) * 7.0 + 3.0  # all different, none is round
-    cut = np.sort(length)[150]
+    length = rng.permutation(np.arange(1000.0, 1300.0))  # each is one person's
     facts = {
-        "length": ColumnFacts("continuous", 7.0),
+        "length": ColumnFacts("integer", 1.0),
         "long": ColumnFacts("binary", None, ("no", "yes")),
     }
-    # No number between the two is rounder than the cell itself.
-    numbers = {"length": length, "long": (length >= cut) * 1.0}
-    (found,) = find_classes(numbers, facts)
-    assert f"{cut:g}" not in found.describe()
-    assert np.array_equal(found.predict(numbers), numbers["long"])
+    for cut, wanted in ((1152.0, "a class of length"), (1150.0, "says whether length >= 1150,")):
+        numbers = {"length": length, "long": (length >= cut) * 1.0}
+        (found,) = find_classes(numbers, facts)
+        assert wanted in found.describe()
+        assert np.array_equal(found.predict(numbers), numbers["long"])
 
 
 def test_unrelated_columns_have_no_derived_ones() -> None:
@@ -525,3 +524,17 @@ def test_a_computed_column_keeps_its_declared_bounds() -> None:
     released = anonymize(frame, schema=schema, random_state=2).table
     assert released["age"].is_between(20, 85).all()
     assert faults(released.with_columns(group=pl.lit("0-9")))["age"] == 0
+
+
+def test_numbers_are_no_classes_of_a_date_whose_bounds_are_somebodys() -> None:
+    day = np.random.default_rng(1).permutation(np.arange(10_003.0, 10_303.0))
+    numbers = {"day": day, "wave": np.digitize(day, [10_110.0, 10_200.0]) + 1.0}
+    facts = {"day": ColumnFacts("date", 1.0), "wave": ColumnFacts("integer", 1.0)}
+    assert find_classes(numbers, facts) == ()
+    facts["wave"] = ColumnFacts("ordinal", None, (1, 2, 3))
+    (found,) = find_classes({**numbers, "wave": numbers["wave"] - 1.0}, facts)
+    assert found.describe() == "wave = a class of day in all rows"
+
+
+def test_names_that_are_too_long_for_an_expression_are_left_alone() -> None:
+    assert derivation_of(patients().select(pl.col("grams").alias("g" * 3000), "low")) == {}

@@ -18,10 +18,10 @@ from icsa.constraints.derived_functions import COMPARISONS, FUNCTIONS, Sort, fun
 from icsa.errors import InputError
 from icsa.matrices import Vector
 
-__all__ = ["Expression", "Operand", "parse_expression", "quoted_name"]
+__all__ = ["MOST_SIGNS", "Expression", "Operand", "parse_expression", "quoted_name"]
 
 # Longer ones are mistakes; deeper ones would reach the limit of Python's own stack.
-_MOST_SIGNS = 2_000
+MOST_SIGNS = 2_000
 _MOST_DEPTH = 40
 _TOKENS = re.compile(
     r"""\s*(?:
@@ -212,8 +212,8 @@ class _Parser:
         self.place = 0
         self.depth = 0
         self.words: list[_Word] = [_Word("end", "", 0)]
-        if len(text) > _MOST_SIGNS:
-            self.fail(f"longer than {_MOST_SIGNS} signs")
+        if len(text) > MOST_SIGNS:
+            self.fail(f"longer than {MOST_SIGNS} signs")
         self.words = self._read()
 
     def whole(self) -> _Node:
@@ -400,7 +400,7 @@ class _Parser:
         return word
 
     def fail(self, what: str, word: _Word | None = None) -> NoReturn:
-        shown = self.text if len(self.text) <= _MOST_SIGNS else f"{self.text[:40]}..."
+        shown = self.text if len(self.text) <= MOST_SIGNS else f"{self.text[:40]}..."
         raise InputError(
             f"The expression {shown!r}, position {(word or self.next).position + 1}: {what}. "
             "Write it as in 'weight / height^2', 'years(born, admitted)' or 'grams < 2500'."

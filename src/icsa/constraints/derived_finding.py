@@ -16,7 +16,7 @@ from icsa.columns import kind_of
 from icsa.columns.levels import FEWEST_HOLDERS
 from icsa.constraints.computing import in_order, reaches
 from icsa.constraints.derived_columns import ColumnFacts, Derived, fit_derived, is_computable
-from icsa.constraints.derived_expressions import quoted_name
+from icsa.constraints.derived_expressions import MOST_SIGNS, quoted_name
 from icsa.constraints.derived_functions import (
     month_of,
     months_between,
@@ -110,8 +110,8 @@ def find_classes(
 ) -> tuple[Derived, ...]:
     """Return flags and classes that bounds of a number give, and levels that follow from others.
 
-    As for `find_spans` it must hold in every row, and chance must not explain it. Where a bound
-    divides classes, values on both sides of it must come near to it.
+    As for `find_spans` it must hold in every row, and chance must not explain it. Where bounds
+    divide classes, people must be near one of them.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def _confirmed(
     least = LIMITS.derived_surprise + math.log(len(look.facts) ** 2)
     found: list[Derived] = []
     for one in candidates:
-        if one.target in taken:
+        if one.target in taken or len(one.text) > MOST_SIGNS:
             continue
         derived = fit_derived(one.target, one.text, look.numbers, look.facts)
         if derived is None or derived.surprise < least:
@@ -315,7 +315,8 @@ def _thresholds(look: _Look) -> Iterator[_Candidate]:
             ):
                 continue
             text = _threshold_text(source, look, target)
-            if text is not None:
+            # Without levels the name of a column means its numbers, not classes of them.
+            if text and (look.facts[target].levels or text != quoted_name(source)):
                 yield _Candidate((1.0, float(place)), target, text)
 
 
@@ -328,8 +329,6 @@ def _threshold_text(source: str, look: _Look, target: str) -> str | None:
     levels = y[both][first]
     changes = np.flatnonzero(np.diff(levels)) + 1
     if changes.size >= np.unique(levels).size or not changes.size:
-        return None
-    if not all(_is_sharp(values, holders, int(change)) for change in changes):
         return None
     if not _is_dense(values, holders, changes, look.facts[source].step):
         return None
@@ -378,20 +377,6 @@ def _first_day(low: float, high: float) -> date | None:
         if low < (day - date(1970, 1, 1)).days:
             return day
     return None
-
-
-def _is_sharp(values: Vector, holders: Codes, change: int) -> bool:
-    """Return whether values beside a bound come as near to it as to each other."""
-    near = LIMITS.bound_neighbours
-    at_an_end = (change == 1 and holders[0] >= near) or (
-        change == values.size - 1 and holders[-1] >= near
-    )
-    if at_an_end:  # a spike, such as nobody's cigarettes
-        return True
-    sides = (values[max(0, change - near) : change], values[change:][:near])
-    widths = [float(np.diff(side).mean()) for side in sides if side.size > 1]
-    gap = float(values[change] - values[change - 1])
-    return bool(widths) and gap <= LIMITS.wide_gap * max(widths)
 
 
 def _is_dense(values: Vector, holders: Codes, changes: Codes, step: float | None) -> bool:

@@ -118,12 +118,7 @@ class Thresholds:
     )
     most_codes: int = resting_on("chosen: whole numbers with fewer values may be classes", 20)
     most_groups: int = resting_on("chosen for cost: no groups that something follows from", 200)
-    wide_gap: float = resting_on(
-        "times the distance of values beside a bound: chance leaves such a gap at 1 bound in 100; "
-        "what only goes together often does",
-        5.0,
-    )
-    bound_neighbours: int = resting_on("chosen: values on each side of a bound, rows near it", 5)
+    bound_neighbours: int = resting_on("chosen: people near a bound, or at the end beside it", 5)
     near_bound: float = resting_on(
         "standard deviations: 98 of 100 bounds in 60 rows are found; groups apart have none",
         0.2,
