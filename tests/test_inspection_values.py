@@ -302,6 +302,8 @@ def test_each_replaced_column_has_identifiers_of_its_own() -> None:
         ("x", [*rng.normal(50, 10, ROWS).round(1), 100.0], None, None),  # once only
         ("mmse", np.clip(rng.normal(23, 2, ROWS).round(), 0, 29), None, 30),
         ("gcs_total", np.clip(rng.normal(9, 1.5, ROWS).round(), 4, 14), 3, 15),
+        ("mood_score", [*np.clip(rng.normal(8, 2, ROWS).round(), 0, 14), 17], None, 20),
+        ("score", [*rng.normal(600, 50, ROWS).round(), 760], None, 800),
         ("x", np.clip(rng.poisson(9, 2000), 4, 16), 4, 16),
         ("month", [1, 12, *rng.integers(1, 13, ROWS)], 1, 12),
         ("Geburtsmonat", [1, 12, *rng.integers(1, 13, ROWS)], 1, 12),

@@ -62,6 +62,9 @@ def print_release(
         print_line(show, f"holds in the release: {relation}")
     for rule, count in release.moved_cells.items():
         print_line(show, f"rule kept: {rule} ({count} cells moved)")
+    beyond = [f"{column.name} {column.beyond}" for column in release.columns if column.beyond]
+    if beyond:
+        print_line(show, f"beyond the original's range: {'; '.join(beyond)}")
     for warning in release.warnings:
         print_line(show, f"look at: {warning}", "yellow")
     print_line(show, f"written: {target}", "bold", to_copy=True)
@@ -104,7 +107,7 @@ def _what_changed(release: Release, original: Table, file_format: str) -> Grid:
             "" if change.decimals is None else str(change.decimals),
             *([_arrow(_labels(before, None), kept)] if labelled else []),
             _arrow(missing, str(change.missing_after)) if change.type_after else missing,
-            Text(plain("; ".join(filter(None, (change.how, change.beyond))))),
+            Text(plain(change.how)),
             style="bold red" if change.action == "kept" else None,
         )
     return grid

@@ -35,7 +35,7 @@ class Reach(NamedTuple):
     Examples
     --------
     >>> Reach(below=0, above=2, share=0.034).describe()
-    '2 cells beyond the original range, by at most 5% of it'
+    '2 cells, by at most 5% of its length'
     """
 
     below: int
@@ -56,8 +56,8 @@ class Reach(NamedTuple):
         if not cells:
             return ""
         step = next((step for step in _TOLD_SHARES if self.share <= step), None)
-        far = "more than its length" if step is None else f"at most {step:.0%} of it"
-        return f"{cells} cell{'s' * (cells > 1)} beyond the original range, by {far}"
+        far = "more than its length" if step is None else f"at most {step:.0%} of its length"
+        return f"{cells} cell{'s' * (cells > 1)}, by {far}"
 
 
 def reach_beyond(smallest: float, largest: float, released: Vector) -> Reach:

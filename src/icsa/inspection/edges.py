@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ from icsa.inspection.limits import LIMITS
 from icsa.inspection.names import plain_words
 from icsa.inspection.oddities import sentinel_codes
 from icsa.inspection.profile import Profile
-from icsa.inspection.vocabulary import AGES, PERCENTAGES, SHARES
+from icsa.inspection.vocabulary import AGES, PERCENTAGES, SCORES, SHARES
 
 __all__ = ["Edges", "are_years", "edges_of"]
 
@@ -95,8 +96,9 @@ class Edges:
 def edges_of(profile: Profile, kind: str) -> Edges | None:
     """Return the edges of a column of numbers; None where none is known.
 
-    The name says parts of dates, percentages, shares, ages or well-known scores, if all numbers
-    are such. Without a name, an end is an edge that ten rows lie on, or three at 100 or at 1.
+    The name says parts of dates, percentages, shares, ages or scores, if all numbers are such;
+    scores that are not well known end at a round number. Without a name, an end is an edge that
+    ten rows lie on, or three at 100 or at 1.
 
     Examples
     --------
@@ -157,6 +159,8 @@ def _named(profile: Profile, low: float, high: float) -> Iterator[Edges]:
         yield from _fitting(((0, 1), (0, 100)), low, high, "shares")
     for word in words:
         yield from _fitting(_SCORES.get(word, ()), low, high, "a score")
+    if SCORES & set(words) and profile.is_whole and low >= 0.0 < high:
+        yield Edges(None, _round_end(high), "a score")
     full = 100.0 if profile.is_whole or high > 1.0 else 1.0
     if low >= 0.0 and high == full and _holders(profile, high) >= FEWEST_HOLDERS:
         yield Edges(None, high, "percentages or shares")
@@ -168,6 +172,12 @@ def _fitting(
     for lower, upper in choices:
         if lower <= low and high <= upper:
             yield Edges(lower or None, upper, why)
+
+
+def _round_end(high: float) -> float:
+    """Return the first of the round numbers that scores end at which is not below a number."""
+    ten = 10.0 ** max(math.floor(math.log10(high)) - 1, 0)
+    return next(end * ten for end in LIMITS.score_ends if high <= end * ten)
 
 
 def _is_shared(profile: Profile, end: float) -> bool:

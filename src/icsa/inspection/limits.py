@@ -79,6 +79,9 @@ class Limits:
 
     # Edges.
     oldest: tuple[int, ...] = _limit((100, 110, 120), "years: nobody is known to be older")
+    score_ends: tuple[int, ...] = _limit(
+        (5, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100), "scales end at round numbers"
+    )
     rows_on_an_edge: int = _limit(10, "as many as any end of a release tells of at once")
 
     # Dates.

@@ -31,6 +31,7 @@ __all__ = [
     "PHONE_PARTS",
     "POSTAL",
     "RECORDS",
+    "SCORES",
     "SHARES",
     "THINGS",
     "word_set",
@@ -140,6 +141,9 @@ AGES = word_set("age aetas alder alter edad eta ika idade leeftijd")
 PERCENTAGES = word_set(
     "pc pct perc percent percentage percentile porcentaje pourcent pourcentage procent prosent "
     "prosentti prozent"
+)
+SCORES = word_set(
+    "pain pisteet poang points punkte punktzahl puntaje punteggio rating schmerz score scores"
 )
 SHARES = word_set("anteil andel fraction frac part prob probability prop proportion share taux")
 MOMENTS = word_set(
