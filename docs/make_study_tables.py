@@ -19,7 +19,7 @@ from PIL import Image
 
 from icsa.studies.simulation import CELL, PAPER_METHODS
 from icsa.studies.simulation_claims import against_reference
-from icsa.studies.simulation_worst import worst_cells
+from icsa.studies.simulation_tables import worst_cells
 from icsa.studies.wdbc_results import compact_ratios
 
 _LARGEST_SVG = 400_000

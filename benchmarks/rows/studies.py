@@ -10,8 +10,8 @@ import numpy as np
 
 from benchmarks.results import Case, Row, Target
 from benchmarks.rows.settings import Settings
-from icsa.studies.method_times import seconds_a_set
 from icsa.studies.simulation import SimulationConfig
+from icsa.studies.simulation_results import seconds_a_set
 
 __all__ = ["cases"]
 

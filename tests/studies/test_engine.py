@@ -19,8 +19,8 @@ import pytest
 
 from icsa.errors import ConvergenceError, InputError
 from icsa.studies import Job, Study, config_text, read_parts, run_study
+from icsa.studies.engine import Pace
 from icsa.studies.folder import opened_folder
-from icsa.studies.pace import Pace
 from tests.studies import toy
 
 ROOT = Path(__file__).parents[2]

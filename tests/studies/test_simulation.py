@@ -12,7 +12,6 @@ import pytest
 from icsa.errors import InputError
 from icsa.masks import MASKS
 from icsa.studies.engine import read_parts, run_study
-from icsa.studies.method_times import method_times
 from icsa.studies.named_methods import method_of
 from icsa.studies.simulation import (
     PAPER_METHODS,
@@ -20,17 +19,17 @@ from icsa.studies.simulation import (
     simulate_block,
     simulation_study,
 )
-from icsa.studies.simulation_claims import (
-    REFERENCE_RUN,
-    against_reference,
-    claims,
-    decorrelation_claims,
-    with_verdicts,
+from icsa.studies.simulation_beyond import decorrelation_claims, with_verdicts
+from icsa.studies.simulation_claims import REFERENCE_RUN, against_reference, claims
+from icsa.studies.simulation_results import method_times, write_results
+from icsa.studies.simulation_scores import draw_data
+from icsa.studies.simulation_tables import (
+    decorrelation,
+    differences,
+    ore_quantiles,
+    summary,
+    worst_cells,
 )
-from icsa.studies.simulation_data import draw_data
-from icsa.studies.simulation_differences import decorrelation, differences
-from icsa.studies.simulation_results import summary, write_results
-from icsa.studies.simulation_worst import ore_quantiles, worst_cells
 
 SMALL = SimulationConfig(
     scenarios=(1, 2), n=(40,), columns=(4,), severities=(0, 16), repetitions=6, block=3

@@ -19,17 +19,16 @@ from icsa.studies.simulation import (
     simulate_block,
     simulation_study,
 )
-from icsa.studies.simulation_data import DataSet
-from icsa.studies.simulation_differences import decorrelation, remasking
-from icsa.studies.simulation_masks import (
+from icsa.studies.simulation_beyond import (
     VERDICTS,
     mask_claims,
     mask_overview,
     verdict_counts,
     with_mask_verdicts,
 )
-from icsa.studies.simulation_results import summary, write_results
-from icsa.studies.simulation_scores import attacked_errors
+from icsa.studies.simulation_results import write_results
+from icsa.studies.simulation_scores import DataSet, attacked_errors
+from icsa.studies.simulation_tables import decorrelation, remasking, summary
 
 REDRAWN = "mcd50-mcd75+redraw+d"
 METHODS = ("sa", "mcd50-mcd75", REDRAWN)

@@ -11,16 +11,16 @@ from icsa.studies.engine import read_parts, run_study
 from icsa.studies.theorem import TheoremConfig, bound, theorem_study
 from icsa.studies.theorem_results import claims, summary
 from icsa.studies.theorem_results import write_results as write_theorem
-from icsa.studies.wdbc import TARGETS, WdbcConfig, wdbc_rows, wdbc_study
+from icsa.studies.wdbc import TARGETS, WdbcConfig, fold_ranges, wdbc_rows, wdbc_study
 from icsa.studies.wdbc_claims import (
+    PUBLISHED_MEANS,
+    PUBLISHED_RATIOS,
     beside_published,
     cell_claims,
     conclusions,
     mean_claims,
     win_claims,
 )
-from icsa.studies.wdbc_folds import fold_ranges
-from icsa.studies.wdbc_published import PUBLISHED_MEANS, PUBLISHED_RATIOS
 from icsa.studies.wdbc_results import write_results as write_wdbc
 
 

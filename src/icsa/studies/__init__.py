@@ -8,6 +8,7 @@ makes tables, figures and the report from the parts in the folder `out`.
 
 from __future__ import annotations
 
-from icsa.studies.engine import Job, Study, config_text, read_parts, run_study
+from icsa.studies.engine import read_parts, run_study
+from icsa.studies.jobs import Job, Study, config_text
 
 __all__ = ["Job", "Study", "config_text", "read_parts", "run_study"]

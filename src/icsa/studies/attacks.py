@@ -11,8 +11,7 @@ import numpy as np
 
 from icsa.errors import ICSAError, InputError, UnknownNameError, VerbatimColumnWarning
 from icsa.randomness import as_key
-from icsa.studies.attack_measures import ATTACKS, Target
-from icsa.studies.attack_tables import KINDS, drawn_population
+from icsa.studies.attack_measures import ATTACKS, KINDS, Target, drawn_population
 from icsa.studies.jobs import Job, Study
 from icsa.studies.named_methods import method_of
 

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from icsa.files import write_atomically
 from icsa.studies.attacks import CELL
-from icsa.studies.attacks_claims import claims
 from icsa.studies.engine import read_parts
 from icsa.studies.figures import reassembly_figure, save_figure
 from icsa.studies.jobs import Study
-from icsa.studies.pages import Section, table_section, write_claims, write_page
+from icsa.studies.named_methods import Method, method_of
+from icsa.studies.pages import Claim, Section, write_page, write_tables
 
-__all__ = ["overview", "summary", "wide", "write_results"]
+__all__ = ["claims", "overview", "summary", "wide", "write_results"]
 
-CONTROL = ", control"
+_CONTROL = ", control"
 _NOTHING = 5e-4
+# Shares that count as nearly all, as often, and as next to nothing.
+_MOST, _HALF, _HARDLY = 0.8, 0.5, 0.05
+# Errors relative to knowing nothing that count as everything and as little learnt.
+_ALL_LEARNT, _LITTLE_LEARNT = 0.1, 0.85
+_FAR = 50.0
+_HIDDEN = 0.3
+_CHANCE = 0.65
 _INTRODUCTION = (
     "Each attack is run on releases of simulated tables by several methods, and on people who are "
     "not in the table (control). A lone person stands severity standard deviations out in a random "
@@ -111,7 +118,7 @@ def _typical_columns(
     cell = _typical_cell(cells, attack)
     title = f"{heading} ({cell['n'][0]} x {cell['columns'][0]}"
     title += f", {cell['severity'][0]:g} sd)" if attack == "reassembly" else ")"
-    control = cell.filter(pl.col("measure") == measure + CONTROL).select(
+    control = cell.filter(pl.col("measure") == measure + _CONTROL).select(
         "method", pl.struct("mean", "se").alias("control")
     )
     joined = cell.filter(pl.col("measure") == measure).join(control, on="method", how="left")
@@ -149,21 +156,159 @@ def _shown(row: dict[str, float | None]) -> str:
     return text if error is None else f"{text} ({0.0 if error < _NOTHING else error:.2g})"
 
 
+def claims(found: pl.DataFrame) -> list[Claim]:
+    """Return what is said of the masks on the pages, with a yes or no from these results."""
+    return [
+        *_reassembly(found),
+        *_shares(found, "digits", "rows"),
+        *_shares(found, "two releases", "coordinates"),
+        *_insiders(found),
+        *_all_but_one(found),
+        *_membership(found),
+    ]
+
+
+def _keeps_scores(method: Method) -> bool:
+    return method.mask == "permute"
+
+
+def _draws_anew(method: Method) -> bool:
+    return method.mask in ("rotate", "redraw")
+
+
+def _keeps_robust_scores(method: Method) -> bool:
+    return _keeps_scores(method) and all(name.startswith("mcd") for name in method.scatters)
+
+
+def _of(
+    found: pl.DataFrame, attack: str, measure: str, wanted: Callable[[Method], bool]
+) -> pl.DataFrame:
+    """Return the cells of an attack's measure for the methods that are wanted."""
+    names = [name for name in found["method"].unique() if wanted(method_of(name))]
+    return found.filter(
+        pl.col("attack") == attack, pl.col("measure") == measure, pl.col("method").is_in(names)
+    )
+
+
+def _claim(
+    text: str, cells: pl.DataFrame, holds: Callable[[pl.Series], pl.Series]
+) -> Iterator[Claim]:
+    """Yield the claim that the means of all cells satisfy something, unless there are none."""
+    if not cells.is_empty():
+        ends = [cells.sort("mean").row(place, named=True) for place in (0, -1)]
+        least, largest = (f"{end['mean']:.3f} ({end['se'] or 0.0:.3f})" for end in ends)
+        detail = f"{least} to {largest} in {cells.height} cells"
+        yield Claim(text, bool(holds(cells["mean"]).all()), detail)
+
+
+def _reassembly(found: pl.DataFrame) -> Iterator[Claim]:
+    far = found.filter(pl.col("severity") == _FAR, pl.col("columns") == 5, pl.col("n") == 240)
+    yield from _claim(
+        "permute, robust scatters: a lone person at 50 sd among 240 with 5 columns is put together "
+        "again in more than half of the tables, whatever their kind.",
+        _of(far, "reassembly", "found", _keeps_robust_scores),
+        lambda mean: mean > _HALF,
+    )
+    hidden = _of(far, "reassembly", "ORE of nearest row", _keeps_robust_scores)
+    yield from _claim(
+        "The paper's ORE calls the same people hidden.", hidden, lambda mean: mean > _HIDDEN
+    )
+    anew = _of(found, "reassembly", "found", _draws_anew)
+    text = "rotate, redraw: fewer than one person in 1,000 is found, over all cells."
+    yield from _fewer_than(0.001, text, anew)
+    control = _of(found, "reassembly", f"found{_CONTROL}", lambda _: True)
+    text = "Fewer than one in 100 who are not in the table are found, over all cells and methods."
+    yield from _fewer_than(0.01, text, control)
+
+
+def _fewer_than(limit: float, text: str, cells: pl.DataFrame) -> Iterator[Claim]:
+    if not cells.is_empty():
+        people = int(cells["tables"].sum())
+        times = round(float((cells["mean"] * cells["tables"]).sum()))
+        yield Claim(text, times < limit * people, f"{times} of {people}")
+
+
+def _shares(found: pl.DataFrame, attack: str, measure: str) -> Iterator[Claim]:
+    yield from _claim(
+        f"{attack}: permute gives nearly all {measure} away with up to 4 columns, decorrelated or "
+        "not.",
+        _of(found.filter(pl.col("columns") <= 4), attack, measure, _keeps_scores),
+        lambda mean: mean > _MOST,
+    )
+    yield from _claim(
+        f"{attack}: rotate and redraw give no {measure} away.",
+        _of(found, attack, measure, _draws_anew),
+        lambda mean: mean == 0.0,
+    )
+
+
+def _insiders(found: pl.DataFrame) -> Iterator[Claim]:
+    plain = _of(found, "insiders", "directions", lambda m: m.is_published)
+    yield from _claim(
+        "insiders: p + 2 of them find nearly the whole map of a permuted release.",
+        plain,
+        lambda mean: mean > _MOST,
+    )
+    others = _of(found, "insiders", "directions", lambda m: not m.is_published)
+    yield from _claim(
+        "insiders: they find nothing of any other release.", others, lambda mean: mean < _HARDLY
+    )
+
+
+def _all_but_one(found: pl.DataFrame) -> Iterator[Claim]:
+    attack, normal = "all but one", found.filter(pl.col("kind") == "normal")
+    yield from _claim(
+        "all but one: where means are kept (permute, and decorrelating after anything but redraw) "
+        "the last row is computed exactly.",
+        _of(
+            found,
+            attack,
+            "error from means",
+            lambda m: m.mask == "permute" or (m.decorrelate and m.mask != "redraw"),
+        ),
+        lambda mean: mean < 1e-6,
+    )
+    yield from _claim(
+        "all but one: flip and rotate hide the sign of the last score and give its size away, in "
+        "normal tables.",
+        _of(normal, attack, "size", lambda m: m.mask in ("flip", "rotate")),
+        lambda mean: mean < _ALL_LEARNT,
+    )
+    for measure in ("score", "size"):
+        yield from _claim(
+            f"all but one: with redraw little is learnt of the last person's {measure}.",
+            _of(found, attack, measure, lambda m: m.mask == "redraw"),
+            lambda mean: mean > _LITTLE_LEARNT,
+        )
+
+
+def _membership(found: pl.DataFrame) -> Iterator[Claim]:
+    yield from _claim(
+        "membership: who has the map recognises every member of a permuted release.",
+        _of(found, "membership", "nearest", lambda m: m.is_published),
+        lambda mean: mean > 0.99,
+    )
+    narrow = found.filter(pl.col("columns") <= 10)
+    for measure in ("nearest", "density"):
+        yield from _claim(
+            f"membership: with redraw the area under the curve ({measure}) is below .65, with up "
+            "to 10 columns.",
+            _of(narrow, "membership", measure, lambda m: m.mask == "redraw"),
+            lambda mean: mean < _CHANCE,
+        )
+
+
 def write_results(study: Study, out: Path) -> None:
     """Write summary.csv, overview.csv, a table an attack, the figure, claims and report.html."""
     raw = read_parts(study, out)
     found = summary(raw)
-    write_atomically(out / "summary.csv", found.write_csv)
     short = overview(found)
-    write_atomically(out / "overview.csv", short.write_csv)
-    sections = [
-        table_section(
-            "Which mask withstands what",
-            "Success in the typical cell of each attack (standard error); after the semicolon the "
-            "same on people who are not in the table.",
-            short,
-        )
-    ]
+    write_tables(out, summary=found, overview=short)
+    text = (
+        "Success in the typical cell of each attack (standard error); after the semicolon the "
+        "same on people who are not in the table."
+    )
+    sections = [Section("Which mask withstands what", text, short)]
     if "reassembly" in found["attack"]:
         figure = save_figure(reassembly_figure(pl.DataFrame(raw)), out / "figures", "attacks")
         caption = (
@@ -175,8 +320,6 @@ def write_results(study: Study, out: Path) -> None:
         )
     for attack in found["attack"].unique(maintain_order=True):
         table = wide(found, attack)
-        write_atomically(out / f"{attack.replace(' ', '_')}.csv", table.write_csv)
-        sections.append(table_section(attack.capitalize(), _TEXTS[attack], table))
-    answers = claims(found)
-    write_claims(out, answers)
-    write_page(out, "Attacks: which masks withstand", _INTRODUCTION, sections, answers)
+        write_tables(out, **{attack.replace(" ", "_"): table})
+        sections.append(Section(attack.capitalize(), _TEXTS[attack], table))
+    write_page(out, "Attacks: which masks withstand", _INTRODUCTION, sections, claims(found))

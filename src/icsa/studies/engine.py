@@ -1,9 +1,11 @@
-"""The engine of all studies: compute the jobs that are missing, keep each as it comes."""
+"""The engine of all studies: compute the jobs that are missing, keep each as it comes, tell."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import closing
+import sys
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +13,13 @@ import numpy as np
 from icsa.compilation import silent_children
 from icsa.errors import InputError
 from icsa.studies.folder import StudyFolder, opened_folder
-from icsa.studies.jobs import Job, Study, config_text
-from icsa.studies.pace import Pace, shown_progress
+from icsa.studies.jobs import Job, Study
 from icsa.studies.workers import Outcome, in_processes, in_this_process
 
-__all__ = ["Job", "Study", "config_text", "read_parts", "run_study"]
+__all__ = ["Pace", "read_parts", "run_study"]
+
+# Seconds between two lines on how far a study is, where there is no terminal.
+_EVERY = 30.0
 
 
 def run_study(
@@ -116,11 +120,16 @@ def _compute(
     longest_first = sorted(jobs, key=lambda job: -job.cost)
     with (
         folder.timed() as manifest,
-        shown_progress(folder.study.name, pace, shown=progress) as advance,
+        _shown_progress(folder.study.name, pace, shown=progress) as advance,
         closing(_outcomes(folder.study, longest_first, workers, dask)) as outcomes,
     ):
         for outcome in outcomes:
-            _raise_error_of(outcome, folder.study)
+            if outcome.error is not None:
+                outcome.error.add_note(
+                    f"This was in job {outcome.name!r} of the study {folder.study.name!r}; "
+                    "finished jobs are kept."
+                )
+                raise outcome.error from _JobError(outcome.trace)
             folder.write_part(outcome.name, outcome.columns)
             manifest.refresh()
             advance(costs[outcome.name])
@@ -141,17 +150,114 @@ def _outcomes(
             yield from on_dask(study, jobs, dask, workers)
 
 
-def _raise_error_of(outcome: Outcome, study: Study) -> None:
-    if outcome.error is None:
-        return
-    outcome.error.add_note(
-        f"This was in job {outcome.name!r} of the study {study.name!r}; finished jobs are kept."
-    )
-    raise outcome.error from _JobError(outcome.trace)
-
-
 class _JobError(Exception):
     """Shows, as the cause of an error, where it was raised in another process."""
 
     def __str__(self) -> str:
         return f"\n{self.args[0]}"
+
+
+class Pace:
+    """Jobs done, how many a second, and the time left.
+
+    Parameters
+    ----------
+    done, total : int
+        Jobs finished before this session, and all jobs.
+    cost : float
+        Of the jobs that this session has to do.
+    clock : callable
+        Returns seconds.
+
+    Examples
+    --------
+    >>> seconds = iter([0.0, 2.0, 2.0])
+    >>> pace = Pace(10, 14, cost=4.0, clock=lambda: next(seconds))
+    >>> pace.advance(1.0)
+    >>> str(pace)
+    '11 of 14 jobs, 0.5 jobs/s, 6 s left'
+    """
+
+    def __init__(
+        self, done: int, total: int, cost: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.done = done
+        self.total = total
+        self._before = done
+        self._cost = cost
+        self._spent = 0.0
+        self._clock = clock
+        self._start = clock()
+        self._last = self._start
+
+    def advance(self, cost: float) -> None:
+        """Count a job of that cost as done."""
+        self.done += 1
+        self._spent += cost
+        self._last = self._clock()
+
+    def __str__(self) -> str:
+        """Return all of it in one line."""
+        text = f"{self.done} of {self.total} jobs"
+        now = self._clock()
+        if self.done == self._before or self._last <= self._start:
+            return text
+        rate = (self.done - self._before) / (self._last - self._start)
+        whole = (self._last - self._start) * self._cost / self._spent
+        left = max(0.0, self._start + whole - now)
+        return f"{text}, {rate:.3g} jobs/s, {_spoken(left)} left"
+
+
+def _spoken(seconds: float) -> str:
+    """Return a duration for people."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+@contextmanager
+def _shown_progress(name: str, pace: Pace, *, shown: bool) -> Iterator[Callable[[float], None]]:
+    """Show the progress of a study; give a function to call with the cost of every job done."""
+    if not shown:
+        yield pace.advance
+    elif sys.stderr.isatty():
+        with _bar(name, pace) as advance:
+            yield advance
+    else:
+        yield _lines(name, pace)
+
+
+@contextmanager
+def _bar(name: str, pace: Pace) -> Iterator[Callable[[float], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[pace]}"))
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task(name, total=pace.total, completed=pace.done, pace=pace)
+
+        def advance(cost: float) -> None:
+            pace.advance(cost)
+            progress.update(task, completed=pace.done)
+
+        yield advance
+
+
+def _lines(name: str, pace: Pace) -> Callable[[float], None]:
+    said = 0.0
+
+    def say() -> None:
+        nonlocal said
+        said = time.monotonic()
+        print(f"{name}: {pace}", file=sys.stderr, flush=True)
+
+    def advance(cost: float) -> None:
+        pace.advance(cost)
+        if pace.done == pace.total or time.monotonic() - said > _EVERY:
+            say()
+
+    say()
+    return advance

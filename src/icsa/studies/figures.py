@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +13,8 @@ import numpy as np
 import polars as pl
 
 from icsa.studies.named_methods import DECORRELATED
-from icsa.studies.simulation_worst import WorstCell
+from icsa.studies.simulation import CELL
+from icsa.studies.simulation_tables import WorstCell
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "distribution_figure",
-    "method_style",
     "reassembly_figure",
     "save_figure",
     "scenario_figure",
@@ -63,17 +64,40 @@ _LONG = re.compile(r"-?\d+\.\d{3,}")
 _MARKERS = ("o", "s", "^", "D", "P", "X", "v")
 
 
-def method_style(method: str) -> dict[str, Any]:
-    """Return colour and line of a method; a decorrelated one has its plain one's, thinner.
-
-    Examples
-    --------
-    >>> method_style("sa")["color"], method_style("sa+d")["linewidth"]
-    ('#000000', 0.8)
-    """
+def _style(method: str) -> dict[str, Any]:
+    """Return colour and line of a method; a decorrelated one has its plain one's, thinner."""
     plain = method.removesuffix(DECORRELATED)
     color, line = _STYLES.get(plain, _FALLBACK)
     return {"color": color, "linestyle": line, "linewidth": 1.4 if plain == method else 0.8}
+
+
+def _panels(
+    down: int, across: int, width: float, height: float, **shared: bool
+) -> tuple[Figure, np.ndarray]:
+    """Return a figure of panels: so wide at least that a single one has room for its legend."""
+    figure, axes = _pyplot().subplots(
+        down,
+        across,
+        figsize=(max(5.6, across * width + 0.4), max(4.2, down * height + 1.0)),
+        squeeze=False,
+        layout="constrained",
+        **shared,
+    )
+    for panel in axes.flat:
+        panel.tick_params(labelsize=7.5)
+        panel.grid(alpha=0.25, linewidth=0.5)
+    return figure, axes
+
+
+def _labelled(
+    figure: Figure, across: str, upward: str, handles: Sequence[Any], per_row: int = 3
+) -> Figure:
+    figure.supxlabel(across, fontsize=10)
+    figure.supylabel(upward, fontsize=10)
+    figure.legend(
+        handles=handles, loc="outside upper center", ncols=per_row, fontsize=8, frameon=False
+    )
+    return figure
 
 
 def scenario_figure(
@@ -83,30 +107,34 @@ def scenario_figure(
 
     A line is a method, a marker a severity; farther right hides better, lower loses less.
     """
-    plt = _pyplot()
+    from matplotlib.lines import Line2D
+
     cells = found.filter(pl.col("scenario") == scenario, pl.col("method").is_in(list(methods)))
-    sizes, widths = (cells[name].unique().sort().to_list() for name in ("n", "columns"))
-    severities = cells["severity"].unique().sort().to_list()
-    figure: Figure
-    figure, axes = plt.subplots(
-        len(sizes),
-        len(widths),
-        figsize=_inches(len(widths), len(sizes), 2.4, 2.0),
-        squeeze=False,
-        layout="constrained",
+    sizes, widths, severities = (
+        cells[name].unique().sort().to_list() for name in ("n", "columns", "severity")
     )
-    for row, n in enumerate(sizes):
-        for column, width in enumerate(widths):
-            panel = cells.filter(pl.col("n") == n, pl.col("columns") == width)
-            _draw_panel(axes[row][column], panel, methods, severities, across)
-            axes[row][column].set_title(f"n = {n}, {width} columns", fontsize=9)
-    figure.supxlabel(_ACROSS[across], fontsize=10)
-    figure.supylabel("distance of the coefficients (down: lost less)", fontsize=10)
-    _legend(figure, methods, severities, per_row=max(4, 2 * len(widths) - 1))
-    return figure
+    figure, axes = _panels(len(sizes), len(widths), 2.4, 2.0)
+    for panel, (n, width) in zip(axes.flat, itertools.product(sizes, widths), strict=True):
+        there = cells.filter(pl.col("n") == n, pl.col("columns") == width)
+        _draw_scenario(panel, there, methods, severities, across)
+        panel.set_title(f"n = {n}, {width} columns", fontsize=9)
+    marks = [
+        Line2D([], [], color="0.4", linestyle="none", marker=mark, label=f"severity {severity}")
+        for severity, mark in zip(severities, _MARKERS, strict=False)
+    ]
+    upward = "distance of the coefficients (down: lost less)"
+    handles = [*_lines(methods), *marks]
+    return _labelled(figure, _ACROSS[across], upward, handles, max(4, 2 * len(widths) - 1))
 
 
-def _draw_panel(
+def _lines(methods: Sequence[str]) -> list[Any]:
+    """Return a line of each method, for a legend."""
+    from matplotlib.lines import Line2D
+
+    return [Line2D([], [], label=method, **_style(method)) for method in methods]
+
+
+def _draw_scenario(
     axes: Axes,
     panel: pl.DataFrame,
     methods: Sequence[str],
@@ -120,7 +148,7 @@ def _draw_panel(
         if line.is_empty():
             continue
         drawn = True
-        style = method_style(method)
+        style = _style(method)
         axes.errorbar(
             line[across],
             line["loss"],
@@ -132,19 +160,16 @@ def _draw_panel(
         )
         face = "white" if method.endswith(DECORRELATED) else style["color"]
         for row in line.iter_rows(named=True):
-            marker = _MARKERS[severities.index(row["severity"]) % len(_MARKERS)]
             axes.plot(
                 row[across],
                 row["loss"],
-                marker=marker,
+                marker=_MARKERS[severities.index(row["severity"]) % len(_MARKERS)],
                 color=style["color"],
                 markerfacecolor=face,
                 markersize=3.6,
                 markeredgewidth=0.8,
                 zorder=3,
             )
-    axes.tick_params(labelsize=7.5)
-    axes.grid(alpha=0.25, linewidth=0.5)
     if not drawn:
         words = "not run" if panel.is_empty() else "loss not estimable"
         axes.text(0.5, 0.5, words, ha="center", va="center", transform=axes.transAxes)
@@ -152,101 +177,48 @@ def _draw_panel(
         axes.set_yticks([])
 
 
-def _legend(
-    figure: Figure, methods: Sequence[str], severities: Sequence[int], per_row: int
-) -> None:
-    from matplotlib.lines import Line2D
-
-    lines = [Line2D([], [], label=method, **method_style(method)) for method in methods]
-    marks = [
-        Line2D([], [], color="0.4", linestyle="none", marker=mark, label=f"severity {severity}")
-        for severity, mark in zip(severities, _MARKERS, strict=False)
-    ]
-    figure.legend(
-        handles=[*lines, *marks],
-        loc="outside upper center",
-        ncols=per_row,
-        fontsize=8,
-        frameon=False,
-    )
-
-
 def distribution_figure(
     raw: pl.DataFrame, cells: Sequence[WorstCell], methods: Sequence[str]
 ) -> Figure:
     """Return a panel for each cell: the share of repetitions with an ORE of at most x."""
-    plt = _pyplot()
     across = 2 if len(cells) in (2, 4) else min(3, len(cells))
-    down = -(-len(cells) // across)
-    figure: Figure
-    figure, axes = plt.subplots(
-        down,
-        across,
-        figsize=_inches(across, down, 3.1, 2.6),
-        squeeze=False,
-        sharey=True,
-        layout="constrained",
-    )
+    figure, axes = _panels(-(-len(cells) // across), across, 3.1, 2.6, sharey=True)
     for panel in axes.flat[len(cells) :]:
         panel.set_visible(False)
     for panel, cell in zip(axes.flat, cells, strict=False):
-        _draw_shares(panel, raw, cell, methods)
-    figure.supxlabel("outlier replication error, logarithmic (right: hidden better)", fontsize=10)
-    figure.supylabel("share of repetitions with at most this error", fontsize=10)
-    _legend(figure, methods, (), per_row=max(4, 2 * across - 1))
-    return figure
-
-
-def _draw_shares(axes: Axes, raw: pl.DataFrame, cell: WorstCell, methods: Sequence[str]) -> None:
-    there = raw.filter(
-        pl.col("scenario") == cell.scenario,
-        pl.col("n") == cell.n,
-        pl.col("columns") == cell.columns,
-        pl.col("severity") == cell.severity,
-    )
-    for method in methods:
-        values = np.sort(there.filter(pl.col("method") == method)["ore"].to_numpy())
-        shares = np.arange(1, values.size + 1) / values.size
-        # Enough points for a curve on paper; more would only make the file larger.
-        kept = np.unique(np.linspace(0, values.size - 1, 250).astype(int))
-        lowest = np.maximum(values[kept], _LEAST_ORE)
-        axes.plot(lowest, shares[kept], drawstyle="steps-post", **method_style(method))
-    axes.set_xscale("log")
-    axes.set_title(f"n = {cell.n}, {cell.columns} columns\n{cell.why}", fontsize=9)
-    axes.tick_params(labelsize=7.5)
-    axes.grid(alpha=0.25, linewidth=0.5)
+        there = raw.filter(**{name: getattr(cell, name) for name in CELL})
+        for method in methods:
+            values = np.sort(there.filter(pl.col("method") == method)["ore"].to_numpy())
+            shares = np.arange(1, values.size + 1) / values.size
+            # Enough points for a curve on paper; more would only make the file larger.
+            kept = np.unique(np.linspace(0, values.size - 1, 250).astype(int))
+            lowest = np.maximum(values[kept], _LEAST_ORE)
+            panel.plot(lowest, shares[kept], drawstyle="steps-post", **_style(method))
+        panel.set_xscale("log")
+        panel.set_title(f"n = {cell.n}, {cell.columns} columns\n{cell.why}", fontsize=9)
+    words = "outlier replication error, logarithmic (right: hidden better)"
+    upward = "share of repetitions with at most this error"
+    return _labelled(figure, words, upward, _lines(methods), max(4, 2 * across - 1))
 
 
 def theorem_figure(found: pl.DataFrame) -> Figure:
     """Return a panel for each size: distance of the outlier across, nearest release upward."""
-    plt = _pyplot()
     sizes, widths = (found[name].unique().sort().to_list() for name in ("n", "columns"))
     methods = found["method"].unique(maintain_order=True).to_list()
-    figure: Figure
-    figure, axes = plt.subplots(
-        len(sizes),
-        len(widths),
-        figsize=_inches(len(widths), len(sizes), 3.0, 2.5),
-        squeeze=False,
-        sharey=True,
-        layout="constrained",
-    )
-    for row, n in enumerate(sizes):
-        for column, width in enumerate(widths):
-            panel = found.filter(pl.col("n") == n, pl.col("columns") == width).sort("distance")
-            _draw_theorem_panel(axes[row][column], panel, methods)
-            axes[row][column].set_title(f"n = {n}, {width} columns", fontsize=9)
-    figure.supxlabel("distance H of the outlier (the others within 1)", fontsize=10)
-    figure.supylabel("squared distance to the nearest released row / H²", fontsize=10)
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8, frameon=False)
-    return figure
+    figure, axes = _panels(len(sizes), len(widths), 3.0, 2.5, sharey=True)
+    for panel, (n, width) in zip(axes.flat, itertools.product(sizes, widths), strict=True):
+        there = found.filter(pl.col("n") == n, pl.col("columns") == width).sort("distance")
+        _draw_theorem(panel, there, methods)
+        panel.set_title(f"n = {n}, {width} columns", fontsize=9)
+    across = "distance H of the outlier (the others within 1)"
+    upward = "squared distance to the nearest released row / H²"
+    return _labelled(figure, across, upward, axes[0][0].get_legend_handles_labels()[0])
 
 
-def _draw_theorem_panel(axes: Axes, panel: pl.DataFrame, methods: Sequence[str]) -> None:
+def _draw_theorem(axes: Axes, panel: pl.DataFrame, methods: Sequence[str]) -> None:
     for method in methods:
         line = panel.filter(pl.col("method") == method)
-        style = method_style(method)
+        style = _style(method)
         axes.plot(line["distance"], line["median"], **style, marker="o", markersize=3, label=method)
         if method == "sa":
             axes.plot(
@@ -261,8 +233,6 @@ def _draw_theorem_panel(axes: Axes, panel: pl.DataFrame, methods: Sequence[str])
     axes.plot(limit["distance"], limit["bound"], color="0.2", linestyle=":", label="bound for sa")
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.tick_params(labelsize=7.5)
-    axes.grid(alpha=0.25, linewidth=0.5)
 
 
 def reassembly_figure(raw: pl.DataFrame) -> Figure:
@@ -271,7 +241,6 @@ def reassembly_figure(raw: pl.DataFrame) -> Figure:
     A point is a table with a lone person: across the error of the nearest released row, upward that
     of the attacker's guess. Tables of the first kind and the middle number of rows are shown.
     """
-    plt = _pyplot()
     cells = raw.filter(pl.col("attack") == "reassembly")
     sizes = cells["n"].unique().sort().to_list()
     cells = cells.filter(pl.col("kind") == cells["kind"][0], pl.col("n") == sizes[len(sizes) // 2])
@@ -281,26 +250,13 @@ def reassembly_figure(raw: pl.DataFrame) -> Figure:
     widths, severities = (
         points[name].unique().sort().to_list() for name in ("columns", "severity")
     )
-    figure: Figure
-    figure, axes = plt.subplots(
-        len(severities),
-        len(widths),
-        figsize=_inches(len(widths), len(severities), 3.0, 2.4),
-        squeeze=False,
-        sharex=True,
-        sharey=True,
-        layout="constrained",
-    )
-    for row, severity in enumerate(severities):
-        for column, width in enumerate(widths):
-            panel = points.filter(pl.col("severity") == severity, pl.col("columns") == width)
-            _draw_guesses(axes[row][column], panel)
-            axes[row][column].set_title(f"{width} columns, person at {severity:g} sd", fontsize=9)
-    figure.supxlabel("ORE: error of the nearest released row", fontsize=10)
-    figure.supylabel("error of the attacker's guess", fontsize=10)
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8, frameon=False)
-    return figure
+    figure, axes = _panels(len(severities), len(widths), 3.0, 2.4, sharex=True, sharey=True)
+    for panel, (far, width) in zip(axes.flat, itertools.product(severities, widths), strict=True):
+        _draw_guesses(panel, points.filter(pl.col("severity") == far, pl.col("columns") == width))
+        panel.set_title(f"{width} columns, person at {far:g} sd", fontsize=9)
+    across = "ORE: error of the nearest released row"
+    handles = axes[0][0].get_legend_handles_labels()[0]
+    return _labelled(figure, across, "error of the attacker's guess", handles)
 
 
 def _draw_guesses(axes: Axes, panel: pl.DataFrame) -> None:
@@ -321,13 +277,6 @@ def _draw_guesses(axes: Axes, panel: pl.DataFrame) -> None:
             )
     axes.axhline(0.1, color="0.4", linewidth=0.8, linestyle="--")
     axes.set_yscale("log")
-    axes.tick_params(labelsize=7.5)
-    axes.grid(alpha=0.25, linewidth=0.5)
-
-
-def _inches(across: int, down: int, width: float, height: float) -> tuple[float, float]:
-    """Return the size of a figure: so wide at least that a single panel has room for its legend."""
-    return max(5.6, across * width + 0.4), max(4.2, down * height + 1.0)
 
 
 def save_figure(figure: Figure, folder: Path, name: str) -> str:
@@ -336,16 +285,15 @@ def save_figure(figure: Figure, folder: Path, name: str) -> str:
     text = io.StringIO()
     # No date and fixed ids: the same results give the same bytes.
     figure.savefig(text, format="svg", metadata={"Date": None})
-    shorter = _COORDINATES.sub(_rounded, text.getvalue())
+    # Two decimals are a hundredth of a point.
+    shorter = _COORDINATES.sub(
+        lambda attribute: _LONG.sub(lambda found: f"{float(found[0]):.2f}", attribute[0]),
+        text.getvalue(),
+    )
     (folder / f"{name}.svg").write_text(shorter, encoding="utf-8")
     figure.savefig(folder / f"{name}.png", dpi=150, metadata={"Software": None})
     _pyplot().close(figure)
     return shorter
-
-
-def _rounded(attribute: re.Match[str]) -> str:
-    """Return coordinates with two decimals, a hundredth of a point."""
-    return _LONG.sub(lambda found: f"{float(found[0]):.2f}", attribute[0])
 
 
 def _pyplot() -> Any:

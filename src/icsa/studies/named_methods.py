@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
+from icsa.anonymization import masked_copy
 from icsa.errors import InputError
+from icsa.ics import InvariantCoordinates
 from icsa.masks import resolve as resolve_mask
+from icsa.matrices import Matrix
+from icsa.randomness import Key
 from icsa.scatters import resolve
 
 __all__ = ["DECORRELATED", "PAPER_MASK", "Method", "method_of"]
@@ -59,6 +64,23 @@ class Method:
         'sa+rotate'
         """
         return self.name.removesuffix(DECORRELATED)
+
+    def release(
+        self,
+        table: Matrix,
+        coordinates: InvariantCoordinates,
+        key: Key,
+        mask: Callable[..., Matrix] | None = None,
+    ) -> Matrix:
+        """Return a release with all digits, by one thread; `mask` may be one drawn before."""
+        return masked_copy(
+            table,
+            coordinates,
+            mask=mask or self.mask,
+            decorrelate=self.decorrelate,
+            random_state=key,
+            threads=1,
+        )
 
 
 @cache

@@ -10,17 +10,9 @@ from typing import Any
 
 import polars as pl
 
-from icsa.files import write_atomically
+from icsa.files import write_atomically, write_text_atomically
 
-__all__ = [
-    "Claim",
-    "Section",
-    "claims_section",
-    "study_page",
-    "table_section",
-    "write_claims",
-    "write_page",
-]
+__all__ = ["Claim", "Section", "claims_table", "study_page", "write_page", "write_tables"]
 
 
 @dataclass(frozen=True)
@@ -39,50 +31,31 @@ class Section:
     Attributes
     ----------
     title : str
-    text : sequence of str
-        Paragraphs.
+    text : str
+        Paragraphs, with an empty line between two.
+    table : DataFrame, optional
+        Its numbers are shown with four significant digits.
     figure, caption : str
         SVG text, and what it shows.
-    columns, rows : sequences
-        A table; numbers are shown with four significant digits.
     """
 
     title: str
-    text: Sequence[str] = ()
+    text: str = ""
+    table: pl.DataFrame | None = field(default=None, repr=False)
     figure: str = ""
     caption: str = ""
-    columns: Sequence[str] = ()
-    rows: Sequence[Sequence[Any]] = field(default=(), repr=False)
 
 
-def claims_section(title: str, text: str, claims: Sequence[Claim]) -> Section:
-    """Return a part of a page that answers claims of its own.
-
-    Examples
-    --------
-    >>> claims_section("Sums", "By hand.", [Claim("1 + 1 is 3.", False, "2")]).rows
-    [('1 + 1 is 3.', 'no', '2')]
-    """
+def claims_table(claims: Sequence[Claim]) -> pl.DataFrame:
+    """Return claims as a table: claim, holds (yes or no), figures."""
     rows = [(claim.text, "yes" if claim.holds else "no", claim.detail) for claim in claims]
-    return Section(title, text=[text], columns=("claim", "holds", "figures"), rows=rows)
+    return pl.DataFrame(rows, schema=["claim", "holds", "figures"], orient="row")
 
 
-def table_section(title: str, text: str, frame: pl.DataFrame) -> Section:
-    """Return a part of a page that shows a whole table.
-
-    Examples
-    --------
-    >>> table_section("Sums", "By hand.", pl.DataFrame({"1 + 1": [2]})).rows
-    [(2,)]
-    """
-    return Section(title, text=[text], columns=frame.columns, rows=frame.rows())
-
-
-def write_claims(out: Path, claims: Sequence[Claim]) -> None:
-    """Write claims.csv: claim, holds (yes or no), figures."""
-    section = claims_section("", "", claims)
-    table = pl.DataFrame(section.rows, schema=list(section.columns), orient="row")
-    write_atomically(out / "claims.csv", table.write_csv)
+def write_tables(out: Path, **tables: pl.DataFrame) -> None:
+    """Write NAME.csv for every table into a study's folder."""
+    for name, table in tables.items():
+        write_atomically(out / f"{name}.csv", table.write_csv)
 
 
 def write_page(
@@ -91,8 +64,14 @@ def write_page(
     introduction: Sequence[str],
     sections: Sequence[Section],
     claims: Sequence[Claim],
+    further: Sequence[Claim] = (),
 ) -> None:
-    """Write report.html into a study's folder, with what config.json and manifest.json say."""
+    """Write report.html and claims.csv into a study's folder.
+
+    The page shows what config.json and manifest.json say. Claims that sections of their own answer
+    are `further` ones: they are in claims.csv and not above the sections.
+    """
+    write_tables(out, claims=claims_table([*claims, *further]))
     configuration, manifest = (
         json.loads((out / name).read_text(encoding="utf-8"))
         for name in ("config.json", "manifest.json")
@@ -105,7 +84,7 @@ def write_page(
         configuration=configuration,
         manifest=manifest,
     )
-    write_atomically(out / "report.html", lambda path: path.write_text(page, encoding="utf-8"))
+    write_text_atomically(out / "report.html", page)
 
 
 def study_page(
@@ -113,7 +92,7 @@ def study_page(
     introduction: Sequence[str],
     sections: Sequence[Section],
     *,
-    claims: Sequence[Any] = (),
+    claims: Sequence[Claim] = (),
     configuration: Mapping[str, Any],
     manifest: Mapping[str, Any],
 ) -> str:
@@ -121,8 +100,8 @@ def study_page(
 
     Examples
     --------
-    >>> page = study_page("T", ["a < b"], [Section("S", columns=["x"], rows=[[0.123456]])],
-    ...                   configuration={}, manifest={})
+    >>> section = Section("S", table=pl.DataFrame({"x": [0.123456]}))
+    >>> page = study_page("T", ["a < b"], [section], configuration={}, manifest={})
     >>> "a &lt; b" in page, "0.1235" in page
     (True, True)
     """
@@ -142,21 +121,17 @@ def study_page(
 
 
 def _shown(section: Section) -> dict[str, Any]:
-    rows = [[_cell(value) for value in row] for row in section.rows]
-    text_columns = {
-        name
-        for position, name in enumerate(section.columns)
-        if any(isinstance(row[position], str) for row in section.rows)
-    }
-    figure = section.figure[section.figure.find("<svg") :] if section.figure else ""
+    table = pl.DataFrame() if section.table is None else section.table
     return {
         "title": section.title,
-        "text": section.text,
-        "figure": figure,
+        "text": section.text.split("\n\n") if section.text else [],
+        "figure": section.figure[section.figure.find("<svg") :] if section.figure else "",
         "caption": section.caption,
-        "columns": section.columns,
-        "text_columns": text_columns,
-        "rows": rows,
+        "columns": table.columns,
+        "text_columns": {
+            column.name for column in table if column.dtype == pl.String and column.count()
+        },
+        "rows": [[_cell(value) for value in row] for row in table.rows()],
     }
 
 

@@ -13,8 +13,7 @@ from icsa.masks import drawn_permutation
 from icsa.randomness import as_key
 from icsa.studies.jobs import Job, Study
 from icsa.studies.named_methods import PAPER_MASK, method_of
-from icsa.studies.simulation_data import draw_data
-from icsa.studies.simulation_scores import Maps, Scores, number, scores_of
+from icsa.studies.simulation_scores import Maps, Scores, draw_data, number, scores_of
 
 __all__ = [
     "CELL",
@@ -163,7 +162,7 @@ def simulate_block(
         secret = key.child("release", repetition)
         permutation = drawn_permutation(n, columns, key=secret)
         for method in map(method_of, config.methods):
-            mask = permutation if method.mask == PAPER_MASK else method.mask
+            mask = permutation if method.mask == PAPER_MASK else None
             attack = repetition < config.attacked_repetitions and method.name in attacked
             scores = scores_of(data, maps, method, mask, secret, attack=attack)
             found.append((repetition, method.name, scores))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -12,18 +12,7 @@ from icsa.studies.named_methods import method_of
 from icsa.studies.pages import Claim
 from icsa.studies.simulation import CELL
 
-__all__ = [
-    "REFERENCE_RUN",
-    "SAME_ORE",
-    "against_reference",
-    "claims",
-    "counts_in_words",
-    "decorrelation_claims",
-    "side",
-    "where_known",
-    "with_verdicts",
-    "within",
-]
+__all__ = ["REFERENCE_RUN", "against_reference", "claims"]
 
 # An independent run in R (robustbase, ICSNP; 300 repetitions) at n = 120, 8 columns, severity 16:
 # ORE, loss, and the standard error of the ORE where it was recorded.
@@ -53,9 +42,6 @@ REFERENCE_RUN: dict[int, dict[str, tuple[float, float, float | None]]] = {
 }
 _REFERENCE_REPETITIONS = 300
 _AGREES = 4.0  # standard errors of a difference to the independent run
-# A method's ORE is the same as another's when it differs by less than this share of it.
-SAME_ORE = 0.05
-_SIDES = ("same", "lower", "higher", "unclear")
 _ROBUST = ("hr-tyler", "mcd50-hr", "mcd75-hr", "mcd50-mcd75")
 _WITH_CLASS_I = ("cov-cov4", "hr-cov", "mcd50-cov", "mcd75-cov")
 
@@ -171,85 +157,3 @@ def _agreement(table: pl.DataFrame) -> Iterable[Claim]:
                 f"{gaps[worst]:.1f} standard errors"
             )
             yield Claim(text, good == rows.height, detail)
-
-
-def with_verdicts(gaps: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
-    """Return the differences of decorrelated methods with a verdict for every cell.
-
-    ``ore_is``: "same" when the interval lies within `SAME_ORE` of the plain method's mean ORE,
-    "lower" or "higher" when it leaves 0 out and is not the same, else "unclear". ``loss_is``:
-    "lower" or "higher" when the interval leaves 0 out, else "unclear". ``holds``: same ORE, less
-    loss. All three are missing where the method cannot be estimated.
-    """
-    plain = found.select(*CELL, "method", pl.col("ore").alias("ore_plain"), "repetitions")
-    both = gaps.join(plain, on=[*CELL, "method"], how="left", maintain_order="left")
-    same = within("ore", SAME_ORE * pl.col("ore_plain"))
-    ore = pl.when(same).then(pl.lit("same")).otherwise(side("ore"))
-    judged = both.with_columns(
-        where_known("ore", ore).alias("ore_is"),
-        where_known("loss", side("loss")).alias("loss_is"),
-    )
-    holds = (pl.col("ore_is") == "same") & (pl.col("loss_is") == "lower")
-    return judged.with_columns(holds.alias("holds")).drop("repetitions")
-
-
-def within(name: str, margin: pl.Expr) -> pl.Expr:
-    """Return whether an interval lies between minus and plus the margin."""
-    return (pl.col(f"{name}_low") > -margin) & (pl.col(f"{name}_high") < margin)
-
-
-def side(name: str) -> pl.Expr:
-    """Return "lower" or "higher" where an interval leaves 0 out, else "unclear"."""
-    return (
-        pl.when(pl.col(f"{name}_high") < 0)
-        .then(pl.lit("lower"))
-        .when(pl.col(f"{name}_low") > 0)
-        .then(pl.lit("higher"))
-        .otherwise(pl.lit("unclear"))
-    )
-
-
-def where_known(name: str, verdict: pl.Expr) -> pl.Expr:
-    """Return a verdict, missing where the interval is."""
-    return pl.when(pl.col(f"{name}_low").is_not_null()).then(verdict)
-
-
-def decorrelation_claims(judged: pl.DataFrame) -> list[Claim]:
-    """Return "same ORE, less loss" for every decorrelated method, with the counts of cells."""
-    result = []
-    for (method,), every in judged.group_by(["method"], maintain_order=True):
-        cells = every.drop_nulls(["ore_is", "loss_is"])
-        ore, loss = (dict(cells[name].value_counts().rows()) for name in ("ore_is", "loss_is"))
-        held = int(cells["holds"].sum())
-        zero = cells.filter(pl.col("ore_low") <= 0, pl.col("ore_high") >= 0).height
-        percent = f"{SAME_ORE:.0%}"
-        result += [
-            Claim(
-                f"{method}+d: less loss than {method} in every cell (interval below 0).",
-                loss.get("lower", 0) == cells.height,
-                counts_in_words(loss, cells.height, _SIDES),
-            ),
-            Claim(
-                f"{method}+d: the ORE of {method} in every cell (interval within {percent} of it).",
-                ore.get("same", 0) == cells.height,
-                f"{counts_in_words(ore, cells.height, _SIDES)}; the interval has 0 in it in {zero}",
-            ),
-            Claim(
-                f"{method}+d: same ORE and less loss in every cell.",
-                held == cells.height,
-                f"{held} of {cells.height} cells",
-            ),
-        ]
-    return result
-
-
-def counts_in_words(found: dict[str, int], total: int, order: Sequence[str]) -> str:
-    """Return in how many cells each verdict was given.
-
-    Examples
-    --------
-    >>> counts_in_words({"higher": 1, "same": 3}, 4, ("same", "lower", "higher"))
-    'of 4 cells: same in 3, higher in 1'
-    """
-    words = [f"{word} in {found[word]}" for word in order if word in found]
-    return f"of {total} cells: {', '.join(words)}"

@@ -1,64 +1,44 @@
-"""What the simulation found: summaries, paired differences, figures, a page."""
+"""What the simulation found: tables, figures, a page, and how long every method takes."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import statistics
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+from threadpoolctl import threadpool_limits
 
-from icsa.files import write_atomically
 from icsa.studies.engine import read_parts
 from icsa.studies.figures import distribution_figure, save_figure, scenario_figure
 from icsa.studies.jobs import Study
-from icsa.studies.method_times import method_times
 from icsa.studies.named_methods import method_of
-from icsa.studies.pages import Claim, Section, table_section, write_claims, write_page
-from icsa.studies.simulation import CELL
+from icsa.studies.pages import Claim, Section, write_page, write_tables
+from icsa.studies.simulation import CELL, SimulationConfig, simulate_block
 from icsa.studies.simulation_beyond import decorrelated_part, masks_part
 from icsa.studies.simulation_claims import against_reference, claims
-from icsa.studies.simulation_differences import MEASURES, differences, with_nulls
-from icsa.studies.simulation_worst import RULE, ore_quantiles, worst_cells
+from icsa.studies.simulation_tables import (
+    WORST_CELLS,
+    differences,
+    ore_quantiles,
+    summary,
+    worst_cells,
+)
 
-__all__ = ["summary", "write_results"]
+__all__ = ["method_times", "seconds_a_set", "write_results"]
 
-# A guess within this share of somebody's squared length is near.
-_NEAR = 0.1
-
-
-def summary(raw: dict[str, np.ndarray]) -> pl.DataFrame:
-    """Return a row for every cell and method: means, standard errors, medians, what is missing.
-
-    ``attacked`` counts the releases that have a reassembled ORE, ``ore_attacked`` is the mean ORE
-    of these alone. ``guesses`` counts those for which the attack made a guess at all;
-    ``guess_median`` is the median error of these, ``guessed_near`` the share of attacked releases
-    whose guess is within a tenth of the outlier's squared length.
-    """
-    frame = with_nulls(raw).with_columns(pl.col("reason").replace("", None))
-    attacked = pl.col("reassembled").count()
-    return frame.group_by([*CELL, "method"], maintain_order=True).agg(
-        pl.len().alias("repetitions"),
-        *(
-            statistic
-            for name in MEASURES
-            for statistic in (
-                pl.col(name).mean().alias(name),
-                (pl.col(name).std() / pl.col(name).count().sqrt()).alias(f"{name}_se"),
-                pl.col(name).median().alias(f"{name}_median"),
-            )
-        ),
-        attacked.alias("attacked"),
-        pl.col("ore").filter(pl.col("reassembled").is_not_null()).mean().alias("ore_attacked"),
-        pl.col("guess").count().alias("guesses"),
-        pl.col("guess").median().alias("guess_median"),
-        pl.when(attacked > 0)
-        .then((pl.col("guess") < _NEAR).sum() / attacked)
-        .alias("guessed_near"),
-        pl.col("reason").count().alias("not_estimable"),
-        pl.col("reason").drop_nulls().mode().sort().first().alias("reason"),
-    )
+_TOGETHER = "all together"
+_TIMES = (
+    "Measured on this machine when the report was made, with one thread, and on whatever else ran "
+    "beside it: milliseconds for a data set drawn, released by one method alone and scored, not "
+    "attacked; the median of {rounds} rounds of {sets} data sets of scenario {scenario}, severity "
+    "{severity}. The last row computes all methods of the study, which share the scatters of a "
+    "data set. These times are in no other file."
+)
 
 
 def write_results(study: Study, out: Path) -> None:
@@ -74,24 +54,22 @@ def write_results(study: Study, out: Path) -> None:
     methods = [method_of(name) for name in dict.fromkeys(raw["method"].tolist())]
     names = [method.name for method in methods]
     published = [method.name for method in methods if method.is_published] or names
-    for name, table in (("summary", found), ("differences", gaps), ("ore_quantiles", quantiles)):
-        write_atomically(out / f"{name}.csv", table.write_csv)
+    write_tables(out, summary=found, differences=gaps, ore_quantiles=quantiles)
     scenarios = sorted(set(raw["scenario"].tolist()))
     sections = [_scenario_section(found, scenario, published, out) for scenario in scenarios]
     reference = against_reference(found)
     if not reference.is_empty():
-        sections.append(table_section("Beside an independent run", _REFERENCE, reference))
+        sections.append(Section("Beside an independent run", _REFERENCE, reference))
     sections += _value_tables(found, gaps, published)
     sections += [_worst_section(raw, quantiles, scenario, published, out) for scenario in scenarios]
-    sections.append(table_section("Time of each method", *method_times(study.config)))  # type: ignore[arg-type]
+    sections.append(Section("Time of each method", *method_times(study.config)))  # type: ignore[arg-type]
     answers, further = claims(found, gaps), list[Claim]()
     for part in (decorrelated_part, masks_part):
         more, shown = part(raw, found, methods, out)
         further += more
         sections += shown
-    write_claims(out, [*answers, *further])
     title = "Simulation: planted outliers, least squares"
-    write_page(out, title, _INTRODUCTION, sections, answers)
+    write_page(out, title, _INTRODUCTION, sections, answers, further)
 
 
 _INTRODUCTION = (
@@ -118,7 +96,7 @@ def _scenario_section(
     figure = scenario_figure(found, scenario, methods)
     return Section(
         f"Scenario {scenario}",
-        text=[_SCENARIOS[scenario]],
+        text=_SCENARIOS[scenario],
         figure=save_figure(figure, out / "figures", f"scenario{scenario}"),
         caption="Bars are 95% intervals of the means. Right: hidden better. Down: lost less.",
     )
@@ -132,7 +110,7 @@ def _value_tables(
     for name, title in (("ore", "ORE"), ("loss", "Loss")):
         text = f"Means over the repetitions, standard errors in brackets. {file}"
         shown = _by_method(found, methods, [name, f"{name}_se"], "{:.3g} ({:.2g})")
-        yield table_section(f"{title} of all cells", text, shown)
+        yield Section(f"{title} of all cells", text, shown)
     for name, title in (("ore", "ORE"), ("loss", "Loss")):
         text = (
             "Methods of one repetition see the same data: the mean of the paired differences, "
@@ -144,14 +122,14 @@ def _value_tables(
         others = [method for method in methods if method != "sa"]
         if others and not wide.is_empty():
             shown = _by_method(wide, others, [name, "half", "mark"], "{:+.3g} ± {:.2g}{}")
-            yield table_section(f"{title}: differences to SA", text, shown)
+            yield Section(f"{title}: differences to SA", text, shown)
     missing = found.filter(pl.col("not_estimable") > 0)
     if not missing.is_empty():
         text = "Cells and methods in which something could not be estimated, by the reason given."
         counted = missing.group_by("reason", maintain_order=True).agg(
             pl.len().alias("cells and methods"), pl.col("not_estimable").sum().alias("repetitions")
         )
-        yield table_section("Not estimable", text, counted)
+        yield Section("Not estimable", text, counted)
 
 
 def _by_method(
@@ -180,7 +158,7 @@ def _worst_section(
     cells = worst_cells(quantiles, scenario, methods)
     title = f"Scenario {scenario}: the whole distribution of ORE in the worst cells"
     if not cells:
-        return Section(title, text=[RULE, "No cell can be estimated by all methods."])
+        return Section(title, f"{WORST_CELLS}\n\nNo cell can be estimated by all methods.")
     figure = distribution_figure(pl.DataFrame(raw), cells, methods)
     numbers = pl.DataFrame(
         [(c.scenario, c.n, c.columns, c.severity) for c in cells], CELL, orient="row"
@@ -190,9 +168,96 @@ def _worst_section(
     )
     return Section(
         title,
-        text=[RULE],
+        WORST_CELLS,
+        rows,
         figure=save_figure(figure, out / "figures", f"worst{scenario}"),
         caption="Share of the repetitions with an ORE of at most x. Quantiles are in the table.",
-        columns=rows.columns,
-        rows=rows.rows(),
     )
+
+
+def method_times(
+    config: SimulationConfig, *, sets: int = 5, rounds: int = 3
+) -> tuple[str, pl.DataFrame]:
+    """Return what was measured in words, and milliseconds a data set by method and size.
+
+    Parameters
+    ----------
+    config : SimulationConfig
+        Its smallest, middle and largest sizes are measured, on its own first data sets.
+    sets, rounds : int
+        Data sets a round, and rounds.
+
+    Returns
+    -------
+    str, DataFrame
+        The table has a column for every size, and a last row for all methods together.
+
+    Examples
+    --------
+    >>> config = SimulationConfig(n=(20,), columns=(4,), methods=("sa",))
+    >>> method_times(config, sets=1, rounds=1)[1].columns
+    ['method', '20 x 4, ms']
+    """
+    scenario, severity = config.scenarios[0], max(config.severities)
+    table: dict[str, list[object]] = {"method": [*config.methods, _TOGETHER]}
+    for n, columns in _sizes(config):
+        cell = (scenario, n, columns, severity)
+        milliseconds: list[object] = []
+        for chosen in (*((method,) for method in config.methods), config.methods):
+            found = seconds_a_set(
+                replace(config, methods=chosen, attacked=()),
+                cell,
+                sets=min(sets, config.repetitions),
+                rounds=rounds + 1,
+            )
+            # The first round loads the kernels.
+            milliseconds.append(1e3 * statistics.median(found[1:]))
+        table[f"{n} x {columns}, ms"] = milliseconds
+    note = _TIMES.format(rounds=rounds, sets=sets, scenario=scenario, severity=severity)
+    return note, pl.DataFrame(table)
+
+
+def _sizes(config: SimulationConfig) -> list[tuple[int, int]]:
+    n, columns = sorted(config.n), sorted(config.columns)
+    pairs = zip(
+        (n[0], n[len(n) // 2], n[-1]),
+        (columns[0], columns[len(columns) // 2], columns[-1]),
+        strict=True,
+    )
+    return list(dict.fromkeys(pairs))
+
+
+def seconds_a_set(
+    config: SimulationConfig,
+    cell: tuple[int, int, int, int],
+    *,
+    sets: int,
+    rounds: int,
+    clock: Callable[[], float] = time.perf_counter,
+) -> list[float]:
+    """Return the seconds a data set takes in each round, with one thread.
+
+    Parameters
+    ----------
+    config : SimulationConfig
+    cell : tuple of int
+        Scenario, rows, columns, severity.
+    sets, rounds : int
+        Data sets a round, and rounds. The first one in a process loads the kernels too.
+    clock : callable
+
+    Examples
+    --------
+    >>> config = SimulationConfig(n=(20,), columns=(4,), methods=("sa",))
+    >>> len(seconds_a_set(config, (1, 20, 4, 0), sets=1, rounds=2))
+    2
+    """
+    scenario, n, columns, severity = cell
+    place = {"scenario": scenario, "n": n, "columns": columns, "severity": severity}
+    found = []
+    with threadpool_limits(limits=1):
+        for _ in range(rounds):
+            start = clock()
+            simulate_block(config, **place, first=0, last=sets)
+            found.append((clock() - start) / sets)
+    return found

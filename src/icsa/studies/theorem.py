@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from icsa.anonymization import masked_copy
 from icsa.errors import InputError
 from icsa.ics import InvariantCoordinates, invariant_coordinates
 from icsa.matrices import Matrix
@@ -88,42 +87,29 @@ def measure_cell(
     for table_number in range(config.tables):
         generator = np.random.default_rng([config.seed, n, columns, table_number])
         table = _table(n, columns, distance, generator)
+        first = table_number * config.releases
         for method in map(method_of, config.methods):
             coordinates = invariant_coordinates(table, scatters=method.scatters)
             nearest = [
-                _nearest(
-                    table,
-                    masked_copy(
-                        table,
-                        coordinates,
-                        mask=method.mask,
-                        decorrelate=method.decorrelate,
-                        threads=1,
-                        random_state=key.child(
-                            method.name, table_number * config.releases + release
-                        ),
-                    ),
-                )
-                for release in range(config.releases)
+                _nearest(table, method.release(table, coordinates, key.child(method.name, number)))
+                for number in range(first, first + config.releases)
             ]
             worst = _nearest(table, adversarial_release(table, coordinates))
             found.append(
-                (table_number, method.name, min(nearest), np.mean(nearest), max(nearest), worst)
+                {
+                    "n": n,
+                    "columns": columns,
+                    "distance": distance,
+                    "bound": bound(n, columns, distance),
+                    "table": table_number,
+                    "method": method.name,
+                    "lowest": min(nearest),
+                    "mean": np.mean(nearest),
+                    "highest": max(nearest),
+                    "adversarial": worst,
+                }
             )
-    numbers, methods, lowest, mean, highest, worst_found = zip(*found, strict=True)
-    size = len(found)
-    return {
-        "n": np.full(size, n),
-        "columns": np.full(size, columns),
-        "distance": np.full(size, distance),
-        "bound": np.full(size, bound(n, columns, distance)),
-        "table": np.array(numbers),
-        "method": np.array(methods),
-        "lowest": np.array(lowest),
-        "mean": np.array(mean),
-        "highest": np.array(highest),
-        "adversarial": np.array(worst_found),
-    }
+    return {name: np.array([row[name] for row in found]) for name in found[0]}
 
 
 def adversarial_release(table: Matrix, coordinates: InvariantCoordinates) -> Matrix:

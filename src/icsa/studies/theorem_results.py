@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from icsa.files import write_atomically
 from icsa.studies.engine import read_parts
 from icsa.studies.figures import save_figure, theorem_figure
 from icsa.studies.jobs import Study
-from icsa.studies.pages import Claim, Section, write_claims, write_page
+from icsa.studies.pages import Claim, Section, write_page, write_tables
 
 __all__ = ["claims", "summary", "write_results"]
 
@@ -25,7 +24,7 @@ _INTRODUCTION = (
 _CELLS = (
     "Over tables and releases: the least, the median of the tables' means, the largest, and the "
     "largest with the worst permutation that was searched for. The least is 0 up to rounding where "
-    "chance put all scores of the outlier together again, with few columns and any method.",
+    "chance put all scores of the outlier together again, with few columns and any method."
 )
 
 
@@ -47,6 +46,7 @@ def claims(found: pl.DataFrame) -> list[Claim]:
     """Return what the theorem says, and what was seen of the robust pairs, with a yes or no."""
     spectral = found.filter(pl.col("method") == "sa")
     robust = found.filter(pl.col("method") != "sa")
+    words = "slopes on log scales {:.2f} to {:.2f}"
     result = []
     if not spectral.is_empty():
         worst = pl.max_horizontal("highest", "adversarial")
@@ -54,38 +54,34 @@ def claims(found: pl.DataFrame) -> list[Claim]:
         text = "SA: the nearest released row is under the bound, whatever the permutations."
         detail = f"{under} of {spectral.height} cells"
         result.append(Claim(text, under == spectral.height, detail))
-        slopes = _slopes(spectral, "adversarial")
+        least, largest = _slopes(spectral, "adversarial")
         text = "SA: the largest value falls like 1/H or faster."
-        detail = f"slopes on log scales {min(slopes):.2f} to {max(slopes):.2f}"
-        result.append(Claim(text, max(slopes) < -0.8, detail))
+        result.append(Claim(text, largest < -0.8, words.format(least, largest)))
     for method in robust["method"].unique(maintain_order=True):
-        slopes = _slopes(robust.filter(pl.col("method") == method), "median")
+        least, largest = _slopes(robust.filter(pl.col("method") == method), "median")
         text = f"{method}: the typical value does not fall with H."
-        detail = f"slopes on log scales {min(slopes):.2f} to {max(slopes):.2f}"
-        result.append(Claim(text, min(slopes) > -0.2, detail))
+        result.append(Claim(text, least > -0.2, words.format(least, largest)))
     return result
 
 
-def _slopes(found: pl.DataFrame, column: str) -> list[float]:
-    """Return, for each size, the slope of log(column) against log(distance)."""
+def _slopes(found: pl.DataFrame, column: str) -> tuple[float, float]:
+    """Return the least and largest slope over the sizes of log(column) against log(distance)."""
     slopes = []
     for _, cell in found.group_by(["n", "columns"], maintain_order=True):
-        values = np.log(cell[column].to_numpy())
-        slopes.append(float(np.polyfit(np.log(cell["distance"].to_numpy()), values, 1)[0]))
-    return slopes
+        distances, values = (np.log(cell[name].to_numpy()) for name in ("distance", column))
+        slopes.append(float(np.polyfit(distances, values, 1)[0]))
+    return min(slopes), max(slopes)
 
 
 def write_results(study: Study, out: Path) -> None:
     """Write summary.csv, claims.csv, the figure and report.html into the study's folder."""
     found = summary(read_parts(study, out))
-    write_atomically(out / "summary.csv", found.write_csv)
+    write_tables(out, summary=found)
     figure = save_figure(theorem_figure(found), out / "figures", "theorem")
     caption = "Median over tables of the mean over releases; dashed: the worst permutation."
     sections = [
         Section("One outlier moves away", figure=figure, caption=caption),
-        Section("All cells", text=_CELLS, columns=found.columns, rows=found.rows()),
+        Section("All cells", _CELLS, found),
     ]
-    answers = claims(found)
-    write_claims(out, answers)
     title = "Theorem: spectral anonymization copies a far outlier"
-    write_page(out, title, _INTRODUCTION, sections, answers)
+    write_page(out, title, _INTRODUCTION, sections, claims(found))

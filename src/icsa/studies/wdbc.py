@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
-from icsa.anonymization import masked_copy
 from icsa.errors import UnknownNameError
 from icsa.ics import invariant_coordinates
 from icsa.matrices import Matrix
@@ -19,12 +22,16 @@ from icsa.studies.simulation import number
 from icsa.utility.lasso import LassoFit, cross_validated_lasso, random_folds
 from icsa.utility.selection import SELECTION_METRICS
 
+if TYPE_CHECKING:
+    import polars as pl
+
 __all__ = [
     "ROWS",
     "TARGETS",
     "WdbcConfig",
     "drawn_folds",
     "fitted_lasso",
+    "fold_ranges",
     "release_block",
     "target_table",
     "wdbc_rows",
@@ -125,29 +132,27 @@ def release_block(config: WdbcConfig, *, target: int, first: int) -> dict[str, n
         folds = drawn_folds(config, target, release)
         reference = fitted_lasso(table, folds)
         for method in methods:
-            released = masked_copy(
-                table,
-                maps[method.name],
-                mask=method.mask,
-                decorrelate=method.decorrelate,
-                random_state=key.child("release", release),
-                threads=1,
-            )
-            fit = fitted_lasso(released, folds)
+            released = method.release(table, maps[method.name], key.child("release", release))
             found.append(
                 {
                     "target": TARGETS[target],
                     "release": release,
                     "method": method.name,
                     "ore": number(outlier_replication_error(table, released, outliers)),
-                    "distance": float(np.linalg.norm(reference.coefficients - fit.coefficients)),
-                    **{
-                        name: number(metric(reference.selected, fit.selected))
-                        for name, metric in SELECTION_METRICS.items()
-                    },
+                    **_compared(reference, fitted_lasso(released, folds)),
                 }
             )
     return {name: np.array([row[name] for row in found]) for name in found[0]}
+
+
+def _compared(reference: LassoFit, fit: LassoFit) -> dict[str, float]:
+    return {
+        "distance": float(np.linalg.norm(reference.coefficients - fit.coefficients)),
+        **{
+            name: number(metric(reference.selected, fit.selected))
+            for name, metric in SELECTION_METRICS.items()
+        },
+    }
 
 
 def target_table(draw: str, target: int) -> Matrix:
@@ -169,3 +174,60 @@ def fitted_lasso(table: Matrix, folds: np.ndarray) -> LassoFit:
     return cross_validated_lasso(
         table[:, :-1], table[:, -1], folds=folds, convention="glmnet", stop_early=True
     )
+
+
+def fold_ranges(config: WdbcConfig, *, draws: int = 20, releases: int = 10) -> pl.DataFrame:
+    """Return how far one fixed draw of the reference's folds moves the mean of every metric.
+
+    The study draws the folds of the reference lasso anew with every release. A run that fits the
+    reference once depends on the folds that it happened to draw. Here the same few releases are
+    held against the references of several draws.
+
+    Parameters
+    ----------
+    config : WdbcConfig
+    draws, releases : int
+        Draws of folds, and releases a method and target.
+
+    Returns
+    -------
+    DataFrame
+        For every method and metric ``down`` and ``up``: the least and the largest mean over all
+        targets, less the mean over the draws.
+    """
+    import polars as pl
+
+    metrics = ("distance", *SELECTION_METRICS)
+    # By draw, target, release and metric.
+    values = {m: np.empty((draws, len(TARGETS), releases, len(metrics))) for m in config.methods}
+    with threadpool_limits(limits=1):
+        for target in range(len(TARGETS)):
+            table = target_table(config.rows, target)
+            # Folds after those of the releases.
+            numbers = range(config.releases, config.releases + draws)
+            references = [fitted_lasso(table, drawn_folds(config, target, k)) for k in numbers]
+            for method in config.methods:
+                for release, fit in enumerate(_fits(config, target, method, releases)):
+                    for draw, reference in enumerate(references):
+                        found = _compared(reference, fit)
+                        values[method][draw, target, release] = list(found.values())
+    rows = []
+    for method, every in values.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # a metric that is nowhere defined
+            by_draw = np.nanmean(every, axis=(1, 2))
+        shifts = by_draw - by_draw.mean(axis=0)
+        for position, metric in enumerate(metrics):
+            down, up = float(shifts[:, position].min()), float(shifts[:, position].max())
+            rows.append({"method": method, "metric": metric, "down": down, "up": up})
+    return pl.DataFrame(rows)
+
+
+def _fits(config: WdbcConfig, target: int, name: str, releases: int) -> Iterator[LassoFit]:
+    """Yield the lasso on some of the study's releases."""
+    table, method = target_table(config.rows, target), method_of(name)
+    coordinates = invariant_coordinates(table, scatters=method.scatters)
+    key = as_key(config.seed).child("wdbc", target)
+    for release in range(releases):
+        released = method.release(table, coordinates, key.child("release", release))
+        yield fitted_lasso(released, drawn_folds(config, target, release))

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from icsa.files import write_atomically
 from icsa.studies.engine import read_parts
 from icsa.studies.jobs import Study
-from icsa.studies.pages import Claim, Section, claims_section, write_claims, write_page
-from icsa.studies.wdbc import TARGETS, WdbcConfig
+from icsa.studies.pages import Claim, Section, claims_table, write_page, write_tables
+from icsa.studies.wdbc import TARGETS, WdbcConfig, fold_ranges
 from icsa.studies.wdbc_claims import (
-    ROBUST,
-    beside_published,
-    cell_claims,
-    conclusions,
-    mean_claims,
-    win_claims,
-)
-from icsa.studies.wdbc_folds import fold_ranges
-from icsa.studies.wdbc_published import (
     METRICS,
     PUBLISHED_INTERVALS,
     PUBLISHED_MEANS,
     PUBLISHED_RATIOS,
     PUBLISHED_RELEASES,
     RATIO_METRICS,
+    ROBUST,
+    beside_published,
+    cell_claims,
+    conclusions,
+    mean_claims,
+    win_claims,
 )
 from icsa.tradeoff import Replicates, efficiency_ratios
 
@@ -70,38 +66,34 @@ def means(frame: pl.DataFrame, *, published: bool = True) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def ratios(
-    frame: pl.DataFrame, method: str, seed: int, resamples: int, *, to: str = "sa"
-) -> pl.DataFrame:
+def ratios(frame: pl.DataFrame, method: str, config: WdbcConfig, *, to: str = "sa") -> pl.DataFrame:
     """Return the efficiency ratios of a method to another, as printed and as defined, by target."""
-    rows = []
-    for metric in RATIO_METRICS:
-        found = efficiency_ratios(
+    rows = [
+        {
+            "target": item.target,
+            "metric": metric,
+            "form": item.form,
+            "ratio": item.ratio.value,
+            "low": item.ratio.low,
+            "high": item.ratio.high,
+        }
+        for place, metric in enumerate(RATIO_METRICS)
+        for item in efficiency_ratios(
             _replicates(frame, method, metric),
             _replicates(frame, to, metric),
-            generator=np.random.default_rng([seed, RATIO_METRICS.index(metric)]),
+            generator=np.random.default_rng([config.seed, place]),
             targets=TARGETS,
-            resamples=resamples,
+            resamples=config.bootstrap,
         )
-        for item in found:
-            rows.append(
-                {
-                    "target": item.target,
-                    "metric": metric,
-                    "form": item.form,
-                    "ratio": item.ratio.value,
-                    "low": item.ratio.low,
-                    "high": item.ratio.high,
-                }
-            )
+    ]
     return pl.DataFrame(rows)
 
 
-def duels(frame: pl.DataFrame, seed: int, resamples: int) -> pl.DataFrame:
+def duels(frame: pl.DataFrame, config: WdbcConfig) -> pl.DataFrame:
     """Return the efficiency of mcd50-mcd75 over that of every other pair, over all targets."""
     names = frame["method"].unique(maintain_order=True).to_list()
     tables = [
-        ratios(frame, ROBUST, seed, resamples, to=name)
+        ratios(frame, ROBUST, config, to=name)
         .filter(pl.col("target") == "overall")
         .select(pl.lit(name).alias("method"), "metric", "form", "ratio", "low", "high")
         for name in names
@@ -167,77 +159,54 @@ def write_results(study: Study, out: Path) -> None:
     assert isinstance(config, WdbcConfig)
     frame = pl.DataFrame(read_parts(study, out))
     found = means(frame, published=config.rows == _PUBLISHED_ROWS)
-    write_atomically(out / "means.csv", found.write_csv)
+    write_tables(out, means=found)
     answers, sections = _mean_sections(found, config, out)
-    others = [method for method in config.methods if method != "sa"]
-    tables = _ratio_tables(frame, others, config, out) if "sa" in config.methods else {}
+    tables = _ratio_tables(frame, config, out) if "sa" in config.methods else {}
     for method in [ROBUST] if ROBUST in tables else tables:
         answers += [*conclusions(found, method), *cell_claims(tables[method], method)]
     wins: list[Claim] = []
     if len(tables) > 1 and ROBUST in tables:
-        wins, further = _pair_sections(frame, found, tables, config, out)
-        sections += further
-    sections += [_ratio_section(method, table) for method, table in tables.items()]
-    write_claims(out, [*answers, *wins])
+        fought, pairs = duels(frame, config), beside_each_other(found, tables)
+        write_tables(out, duels=fought, pairs=pairs)
+        wins = win_claims(fought)
+        sections += [
+            Section(f"Does {ROBUST} win?", _DUELS, claims_table(wins)),
+            Section("All pairs beside each other", _PAIRS, pairs),
+            Section(f"Efficiency of {ROBUST} over that of other pairs", table=fought),
+        ]
+    sections += [
+        Section(f"Relative privacy efficiency of {method} to SA", _FORMS, compact_ratios(table))
+        for method, table in tables.items()
+    ]
     title = "Wisconsin rows: what the lasso loses, how near the ten malignant rows are copied"
     draw = _DRAWS[config.rows == _PUBLISHED_ROWS].format(rows=config.rows)
-    write_page(out, title, (*_INTRODUCTION, draw, _ROOT), sections, answers)
+    write_page(out, title, (_INTRODUCTION, draw, _ROOT), sections, answers, wins)
 
 
 def _mean_sections(
     found: pl.DataFrame, config: WdbcConfig, out: Path
 ) -> tuple[list[Claim], list[Section]]:
     """Return what the means answer, and their part of the page."""
-    judged = config.rows == _PUBLISHED_ROWS and config.releases >= PUBLISHED_RELEASES
-    text = _MEANS if judged else (*_MEANS, _NOT_JUDGED)
-    means_section = _section("Means over all targets", text, found)
-    if not judged:
-        return [], [means_section]
+    title = "Means over all targets"
+    if config.rows != _PUBLISHED_ROWS or config.releases < PUBLISHED_RELEASES:
+        return [], [Section(title, f"{_MEANS}\n\n{_NOT_JUDGED}", found)]
     table = beside_published(found, fold_ranges(config))
-    write_atomically(out / "published.csv", table.write_csv)
-    return mean_claims(table), [means_section, _section("Published means", _PUBLISHED, table)]
+    write_tables(out, published=table)
+    sections = [Section(title, _MEANS, found), Section("Published means", _PUBLISHED, table)]
+    return mean_claims(table), sections
 
 
-def _ratio_tables(
-    frame: pl.DataFrame, methods: Sequence[str], config: WdbcConfig, out: Path
-) -> dict[str, pl.DataFrame]:
+def _ratio_tables(frame: pl.DataFrame, config: WdbcConfig, out: Path) -> dict[str, pl.DataFrame]:
     """Write and return the ratios of every method to SA."""
-    tables = {}
-    for position, method in enumerate(methods):
+    tables: dict[str, pl.DataFrame] = {}
+    for method in config.methods:
+        if method == "sa":
+            continue
+        name = f"table2-{method}" if tables else "table2"
         known = method == ROBUST and config.rows == _PUBLISHED_ROWS
-        plain = ratios(frame, method, config.seed, config.bootstrap)
-        tables[method] = _with_published(plain, known=known)
-        name = "table2.csv" if position == 0 else f"table2-{method}.csv"
-        write_atomically(out / name, tables[method].write_csv)
+        tables[method] = _with_published(ratios(frame, method, config), known=known)
+        write_tables(out, **{name: tables[method]})
     return tables
-
-
-def _pair_sections(
-    frame: pl.DataFrame,
-    found: pl.DataFrame,
-    tables: Mapping[str, pl.DataFrame],
-    config: WdbcConfig,
-    out: Path,
-) -> tuple[list[Claim], list[Section]]:
-    """Return whether mcd50-mcd75 wins, and what the page shows of the other pairs."""
-    fought, pairs = duels(frame, config.seed, config.bootstrap), beside_each_other(found, tables)
-    write_atomically(out / "duels.csv", fought.write_csv)
-    write_atomically(out / "pairs.csv", pairs.write_csv)
-    wins = win_claims(fought)
-    return wins, [
-        claims_section(f"Does {ROBUST} win?", _DUELS, wins),
-        _section("All pairs beside each other", (_PAIRS,), pairs),
-        _section(f"Efficiency of {ROBUST} over that of other pairs", (), fought),
-    ]
-
-
-def _ratio_section(method: str, table: pl.DataFrame) -> Section:
-    title = f"Relative privacy efficiency of {method} to SA"
-    return _section(title, _FORMS, compact_ratios(table))
-
-
-def _section(title: str, text: Sequence[str], table: pl.DataFrame) -> Section:
-    return Section(title, text=text, columns=table.columns, rows=table.rows())
 
 
 def compact_ratios(table: pl.DataFrame) -> pl.DataFrame:
@@ -260,7 +229,7 @@ def compact_ratios(table: pl.DataFrame) -> pl.DataFrame:
 _INTRODUCTION = (
     "367 rows of 30 measurements, ten of them malignant and taken as outliers. For each of ten "
     "targets, 21 columns are released; a cross-validated lasso on the release is compared with the "
-    "one on the original rows.",
+    "one on the original rows."
 )
 _DRAWS = {
     True: "The ten malignant rows are those of the published study (draw {rows}).",
@@ -277,7 +246,7 @@ _ROOT = (
 )
 _MEANS = (
     "n_undefined counts releases in which a metric has no value: a false positive rate when the "
-    "reference selects all predictors, a precision when the release selects none.",
+    "reference selects all predictors, a precision when the release selects none."
 )
 _NOT_JUDGED = (
     "Published means are judged only on the published rows and with as many releases as published."
@@ -287,16 +256,16 @@ _PUBLISHED = (
     "standard deviation over 20,000 releases). Here the reference lasso's folds are drawn anew "
     "with every release; low and high say where our mean would be had they been drawn once, at the "
     "extremes of 20 such draws on ten releases a target. A published mean between them "
-    "is within reach of the folds.",
+    "is within reach of the folds.\n\n"
     "mcd50-mcd75 depends on the subset in which the search for the MCD ends. Ours ends in lower "
     "objectives than R's covMcd did on these tables, and covMcd itself ends in another subset "
     "after another seed, which moves the mean ORE between .0040 and .0054 and the other means "
     "with it. A published mean in the range over ten seeds is within reach of the search. Neither "
-    "shows what the published run did.",
+    "shows what the published run did."
 )
 _FORMS = (
     "'printed' is without the root, 'defined' with it. A ratio above 1 favours the pair. Average "
-    "first, then the ratio; overall pools the targets. Intervals are percentile bootstrap ones.",
+    "first, then the ratio; overall pools the targets. Intervals are percentile bootstrap ones."
 )
 _PAIRS = (
     "Mean ORE, cells of target and metric in which the efficiency is above SA's, and the ratios to "
