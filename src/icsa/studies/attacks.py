@@ -12,7 +12,7 @@ import numpy as np
 from icsa.errors import ICSAError, InputError, UnknownNameError, VerbatimColumnWarning
 from icsa.randomness import as_key
 from icsa.studies.attack_measures import ATTACKS, KINDS, Target, drawn_population
-from icsa.studies.jobs import Job, Study
+from icsa.studies.jobs import Job, Study, columns_of
 from icsa.studies.named_methods import method_of
 
 __all__ = ["CELL", "AttacksConfig", "attack_block", "attacks_study"]
@@ -171,56 +171,34 @@ def _cells(config: AttacksConfig) -> Iterator[dict[str, Any]]:
 
 
 def attack_block(
-    config: AttacksConfig,
-    *,
-    attack: str,
-    kind: str,
-    n: int,
-    columns: int,
-    severity: float,
-    first: int,
-    last: int,
+    config: AttacksConfig, *, first: int, last: int, **cell: Any
 ) -> dict[str, np.ndarray]:
     """Return all measures of one attack on every method for the tables first..last-1 of a cell.
 
-    All methods see the same tables and the same key. What a method cannot release, or an attack
-    cannot look at, is NaN with the reason beside it.
+    A cell is named by `CELL`. All methods see the same tables and the same key. What a method
+    cannot release, or an attack cannot look at, is NaN with the reason beside it.
     """
-    cell = (attack, kind, n, columns, severity)
-    key = as_key(config.seed).child(f"attacks {cell}")
-    place = (
-        config.seed,
-        *(list(names).index(name) for names, name in ((ATTACKS, attack), (KINDS, kind))),
-        n,
-        columns,
-        round(10 * severity),
-    )
-    found: list[tuple[int, str, str, float, str]] = []
+    named = attack, kind, n, columns, severity = tuple(cell[name] for name in CELL)
+    key = as_key(config.seed).child(f"attacks {named}")
+    numbers = list(ATTACKS).index(attack), list(KINDS).index(kind)
+    place = (config.seed, *numbers, n, columns, round(10 * severity))
+    found: list[dict[str, Any]] = []
     for number in range(first, last):
-        generator = np.random.default_rng([*place, number])
+        seed = (*place, number)
+        generator = np.random.default_rng(seed)
         population = drawn_population(kind, columns, generator)
         table = population.people(n, generator)
         if attack == "reassembly":
             table[-1] = population.lone_person(severity, generator)
-        for method in config.methods:
-            target = Target(
-                table,
-                population,
-                method_of(method),
-                key.child("release", number),
-                (*place, number),
-                severity,
-            )
-            found += [(number, method, *row) for row in _measured(attack, target)]
-    numbers, methods, measures, values, reasons = zip(*found, strict=True)
-    return {
-        **{name: np.full(len(found), value) for name, value in zip(CELL, cell, strict=True)},
-        "table": np.array(numbers),
-        "method": np.array(methods),
-        "measure": np.array(measures),
-        "value": np.array(values, dtype=np.float64),
-        "reason": np.array(reasons),
-    }
+        for method in map(method_of, config.methods):
+            secret = key.child("release", number)
+            target = Target(table, population, method, secret, seed, severity)
+            record = {**cell, "table": number, "method": method.name}
+            found += [
+                {**record, "measure": measure, "value": value, "reason": reason}
+                for measure, value, reason in _measured(attack, target)
+            ]
+    return columns_of(found)
 
 
 def _measured(attack: str, target: Target) -> list[tuple[str, float, str]]:

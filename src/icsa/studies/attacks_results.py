@@ -143,13 +143,7 @@ def _typical_cell(cells: pl.DataFrame, attack: str) -> pl.DataFrame:
 
 
 def _shown(row: dict[str, float | None]) -> str:
-    """Return a mean with its standard error in brackets.
-
-    Examples
-    --------
-    >>> _shown({"mean": 0.9512, "se": 0.0341}), _shown({"mean": 0.0, "se": None})
-    ('0.95 (0.034)', '0')
-    """
+    """Return a mean with its standard error in brackets."""
     mean, error = row["mean"] or 0.0, row["se"]
     # What rounding leaves of an exact copy is nothing.
     text = "0" if abs(mean) < _NOTHING else f"{mean:.{3 if abs(mean) < 0.1 else 2}f}"

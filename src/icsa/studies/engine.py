@@ -209,7 +209,13 @@ class Pace:
 
 
 def _spoken(seconds: float) -> str:
-    """Return a duration for people."""
+    """Return a duration for people.
+
+    Examples
+    --------
+    >>> _spoken(41.6), _spoken(95), _spoken(3 * 3600 + 125)
+    ('42 s', '1 min 35 s', '3 h 2 min')
+    """
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

@@ -248,13 +248,7 @@ def _damaged(path: Path) -> InputError:
 
 
 def _differences(there: object, now: Mapping[str, Any]) -> list[str]:
-    """Return a line for every field that differs.
-
-    Examples
-    --------
-    >>> _differences({"seed": 1, "n": [20]}, {"seed": 2, "n": [20]})
-    ['seed is 1 there and 2 now']
-    """
+    """Return a line for every field that differs."""
     old = there if isinstance(there, dict) else {}
     return [
         f"{field} is {_shown(old, field)} there and {_shown(now, field)} now"

@@ -6,14 +6,16 @@ import dataclasses
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-__all__ = ["Job", "Study", "as_record", "config_text", "digest"]
+__all__ = ["Job", "Study", "as_record", "columns_of", "config_text", "digest"]
 
 _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,+=-]*")
 
@@ -87,6 +89,11 @@ class Study:
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise ValueError(f"Two jobs have the name {twice!r}.")
+
+
+def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
+    """Return what a job found, a record a row, as the columns of its table."""
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
 def config_text(study: Study) -> str:

@@ -11,9 +11,9 @@ import numpy as np
 from icsa.errors import InputError
 from icsa.masks import drawn_permutation
 from icsa.randomness import as_key
-from icsa.studies.jobs import Job, Study
+from icsa.studies.jobs import Job, Study, columns_of
 from icsa.studies.named_methods import PAPER_MASK, method_of
-from icsa.studies.simulation_scores import Maps, Scores, draw_data, number, scores_of
+from icsa.studies.simulation_scores import Maps, draw_data, number, scores_of
 
 __all__ = [
     "CELL",
@@ -123,9 +123,9 @@ def simulation_study(config: SimulationConfig) -> Study:
 def _jobs(config: SimulationConfig) -> Iterator[Job]:
     cells = itertools.product(config.scenarios, config.n, config.columns, config.severities)
     for scenario, n, columns, severity in cells:
+        cell = dict(zip(CELL, (scenario, n, columns, severity), strict=True))
         for first in range(0, config.repetitions, config.block):
             last = min(first + config.block, config.repetitions)
-            cell = {"scenario": scenario, "n": n, "columns": columns, "severity": severity}
             name = f"s{scenario}-n{n}-c{columns}-k{severity}-r{first:05d}"
             # Small tables cost what calling the functions costs, large ones what they compute. An
             # attack costs about as much as two of the paper's methods.
@@ -136,25 +136,17 @@ def _jobs(config: SimulationConfig) -> Iterator[Job]:
 
 
 def simulate_block(
-    config: SimulationConfig,
-    *,
-    scenario: int,
-    n: int,
-    columns: int,
-    severity: int,
-    first: int,
-    last: int,
+    config: SimulationConfig, *, first: int, last: int, **cell: int
 ) -> dict[str, np.ndarray]:
     """Return the `Scores` of every method on the data sets first..last-1 of a cell.
 
-    All methods see the same data and the same key. What cannot be estimated is NaN with its reason
-    beside it.
+    A cell is named by `CELL`. All methods see the same data and the same key. What cannot be
+    estimated is NaN with its reason beside it.
     """
-    cell = {"scenario": scenario, "n": n, "columns": columns, "severity": severity}
-    place = tuple(cell.values())
+    place = scenario, n, columns, severity = tuple(cell[name] for name in CELL)
     key = as_key(config.seed).child(f"simulation {place}")
     attacked = set(config.attacked_methods)
-    found: list[tuple[int, str, Scores]] = []
+    found = []
     for repetition in range(first, last):
         generator = np.random.default_rng([config.seed, *place, repetition])
         data = draw_data(scenario, n, columns, severity, generator)
@@ -165,13 +157,6 @@ def simulate_block(
             mask = permutation if method.mask == PAPER_MASK else None
             attack = repetition < config.attacked_repetitions and method.name in attacked
             scores = scores_of(data, maps, method, mask, secret, attack=attack)
-            found.append((repetition, method.name, scores))
-    return {
-        **{name: np.full(len(found), value) for name, value in cell.items()},
-        "repetition": np.array([repetition for repetition, _, _ in found]),
-        "method": np.array([method for _, method, _ in found]),
-        **{
-            name: np.array([getattr(scores, name) for _, _, scores in found])
-            for name in Scores._fields
-        },
-    }
+            record = {**cell, "repetition": repetition, "method": method.name}
+            found.append({**record, **scores._asdict()})
+    return columns_of(found)

@@ -206,11 +206,6 @@ def with_mask_verdicts(gaps: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
     better), equal where 0 is in the interval; ``verdict_reassembled`` from the reassembled ORE and
     loss. ``same``: whether the intervals of ORE and loss lie within 5% of the other method's means.
     What cannot be estimated is missing.
-
-    Parameters
-    ----------
-    gaps, found : DataFrame
-        From `icsa.studies.simulation_tables.remasking`, and the summary.
     """
     names = ("ore", "loss")
     other = found.select(

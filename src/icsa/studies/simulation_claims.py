@@ -47,13 +47,7 @@ _WITH_CLASS_I = ("cov-cov4", "hr-cov", "mcd50-cov", "mcd75-cov")
 
 
 def claims(found: pl.DataFrame, gaps: pl.DataFrame) -> list[Claim]:
-    """Return what the paper says of its figures, with a yes or no from these results.
-
-    Parameters
-    ----------
-    found, gaps : DataFrame
-        The summary, and the paired differences to SA.
-    """
+    """Return what the paper says of its figures, with a yes or no from the summary and the gaps."""
     most = max(found["severity"].to_list())
     first = gaps.filter(pl.col("scenario") == 1, pl.col("severity") == most)
     checks = [

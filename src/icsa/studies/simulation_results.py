@@ -160,10 +160,8 @@ def _worst_section(
     if not cells:
         return Section(title, f"{WORST_CELLS}\n\nNo cell can be estimated by all methods.")
     figure = distribution_figure(pl.DataFrame(raw), cells, methods)
-    numbers = pl.DataFrame(
-        [(c.scenario, c.n, c.columns, c.severity) for c in cells], CELL, orient="row"
-    )
-    rows = numbers.join(quantiles, on=CELL, maintain_order="left").filter(
+    chosen = pl.DataFrame([[getattr(c, name) for name in CELL] for c in cells], CELL, orient="row")
+    rows = chosen.join(quantiles, on=CELL, maintain_order="left").filter(
         pl.col("method").is_in(list(methods))
     )
     return Section(
@@ -180,27 +178,14 @@ def method_times(
 ) -> tuple[str, pl.DataFrame]:
     """Return what was measured in words, and milliseconds a data set by method and size.
 
-    Parameters
-    ----------
-    config : SimulationConfig
-        Its smallest, middle and largest sizes are measured, on its own first data sets.
-    sets, rounds : int
-        Data sets a round, and rounds.
-
-    Returns
-    -------
-    str, DataFrame
-        The table has a column for every size, and a last row for all methods together.
-
-    Examples
-    --------
-    >>> config = SimulationConfig(n=(20,), columns=(4,), methods=("sa",))
-    >>> method_times(config, sets=1, rounds=1)[1].columns
-    ['method', '20 x 4, ms']
+    The smallest, middle and largest size of the study are measured, on its own first data sets; the
+    last row is of all methods together.
     """
     scenario, severity = config.scenarios[0], max(config.severities)
     table: dict[str, list[object]] = {"method": [*config.methods, _TOGETHER]}
-    for n, columns in _sizes(config):
+    sizes, widths = sorted(config.n), sorted(config.columns)
+    middle = sizes[len(sizes) // 2], widths[len(widths) // 2]
+    for n, columns in dict.fromkeys([(sizes[0], widths[0]), middle, (sizes[-1], widths[-1])]):
         cell = (scenario, n, columns, severity)
         milliseconds: list[object] = []
         for chosen in (*((method,) for method in config.methods), config.methods):
@@ -217,16 +202,6 @@ def method_times(
     return note, pl.DataFrame(table)
 
 
-def _sizes(config: SimulationConfig) -> list[tuple[int, int]]:
-    n, columns = sorted(config.n), sorted(config.columns)
-    pairs = zip(
-        (n[0], n[len(n) // 2], n[-1]),
-        (columns[0], columns[len(columns) // 2], columns[-1]),
-        strict=True,
-    )
-    return list(dict.fromkeys(pairs))
-
-
 def seconds_a_set(
     config: SimulationConfig,
     cell: tuple[int, int, int, int],
@@ -235,25 +210,11 @@ def seconds_a_set(
     rounds: int,
     clock: Callable[[], float] = time.perf_counter,
 ) -> list[float]:
-    """Return the seconds a data set takes in each round, with one thread.
+    """Return the seconds a data set takes in each round, with one thread; the first loads kernels.
 
-    Parameters
-    ----------
-    config : SimulationConfig
-    cell : tuple of int
-        Scenario, rows, columns, severity.
-    sets, rounds : int
-        Data sets a round, and rounds. The first one in a process loads the kernels too.
-    clock : callable
-
-    Examples
-    --------
-    >>> config = SimulationConfig(n=(20,), columns=(4,), methods=("sa",))
-    >>> len(seconds_a_set(config, (1, 20, 4, 0), sets=1, rounds=2))
-    2
+    The cell is given by scenario, rows, columns and severity.
     """
-    scenario, n, columns, severity = cell
-    place = {"scenario": scenario, "n": n, "columns": columns, "severity": severity}
+    place = dict(zip(CELL, cell, strict=True))
     found = []
     with threadpool_limits(limits=1):
         for _ in range(rounds):

@@ -180,16 +180,7 @@ def ore_quantiles(raw: dict[str, np.ndarray]) -> pl.DataFrame:
 
 
 def worst_cells(quantiles: pl.DataFrame, scenario: int, methods: Sequence[str]) -> list[WorstCell]:
-    """Return the cells of a scenario in which outliers are hidden worst, by `WORST_CELLS`.
-
-    Parameters
-    ----------
-    quantiles : DataFrame
-        From `ore_quantiles`.
-    scenario : int
-    methods : sequence of str
-        Those that count.
-    """
+    """Return the cells of a scenario where these methods hide outliers worst, by `WORST_CELLS`."""
     rows = quantiles.filter(pl.col("scenario") == scenario, pl.col("method").is_in(list(methods)))
     rows = rows.filter(pl.col("severity") == rows["severity"].max())
     known = rows.filter((pl.col(_LOW).count() == len(methods)).over(CELL))

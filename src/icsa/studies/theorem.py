@@ -12,7 +12,7 @@ from icsa.ics import InvariantCoordinates, invariant_coordinates
 from icsa.matrices import Matrix
 from icsa.privacy import outlier_replication_error
 from icsa.randomness import as_key
-from icsa.studies.jobs import Job, Study
+from icsa.studies.jobs import Job, Study, columns_of
 from icsa.studies.named_methods import method_of
 from icsa.studies.simulation import number
 
@@ -109,7 +109,7 @@ def measure_cell(
                     "adversarial": worst,
                 }
             )
-    return {name: np.array([row[name] for row in found]) for name in found[0]}
+    return columns_of(found)
 
 
 def adversarial_release(table: Matrix, coordinates: InvariantCoordinates) -> Matrix:

@@ -16,7 +16,7 @@ from icsa.ics import invariant_coordinates
 from icsa.matrices import Matrix
 from icsa.privacy import outlier_replication_error
 from icsa.randomness import as_key
-from icsa.studies.jobs import Job, Study
+from icsa.studies.jobs import Job, Study, columns_of
 from icsa.studies.named_methods import method_of
 from icsa.studies.simulation import number
 from icsa.utility.lasso import LassoFit, cross_validated_lasso, random_folds
@@ -142,7 +142,7 @@ def release_block(config: WdbcConfig, *, target: int, first: int) -> dict[str, n
                     **_compared(reference, fitted_lasso(released, folds)),
                 }
             )
-    return {name: np.array([row[name] for row in found]) for name in found[0]}
+    return columns_of(found)
 
 
 def _compared(reference: LassoFit, fit: LassoFit) -> dict[str, float]:
@@ -181,19 +181,8 @@ def fold_ranges(config: WdbcConfig, *, draws: int = 20, releases: int = 10) -> p
 
     The study draws the folds of the reference lasso anew with every release. A run that fits the
     reference once depends on the folds that it happened to draw. Here the same few releases are
-    held against the references of several draws.
-
-    Parameters
-    ----------
-    config : WdbcConfig
-    draws, releases : int
-        Draws of folds, and releases a method and target.
-
-    Returns
-    -------
-    DataFrame
-        For every method and metric ``down`` and ``up``: the least and the largest mean over all
-        targets, less the mean over the draws.
+    held against the references of several draws. For every method and metric ``down`` and ``up``
+    are the least and the largest mean over all targets, less the mean over the draws.
     """
     import polars as pl
 

@@ -90,20 +90,10 @@ _LESS_IS_BETTER = ("distance", "fpr")
 def beside_published(found: pl.DataFrame, ranges: pl.DataFrame) -> pl.DataFrame:
     """Return every published mean, how far ours is from it, and what moves means as far.
 
-    Parameters
-    ----------
-    found : DataFrame
-        From `means`.
-    ranges : DataFrame
-        From `fold_ranges`: what one fixed draw of the reference's folds does to a mean.
-
-    Returns
-    -------
-    DataFrame
-        ``gap`` is in standard errors of the published run; ``low`` and ``high`` say where one fixed
-        draw of the folds would put our mean; ``moved as far by`` is "" within two errors. Else
-        it names what puts our mean on both sides of the published one: "folds", or "MCD search" by
-        `SEARCH_RANGES`; or it is "no".
+    ``gap`` is in standard errors of the published run; ``low`` and ``high`` say where one fixed
+    draw of the folds would put our mean, by `fold_ranges`; ``moved as far by`` is "" within two
+    errors. Else it names what puts our mean on both sides of the published one: "folds", or "MCD
+    search" by `SEARCH_RANGES`; or it is "no".
     """
     moved = {(row["method"], row["metric"]): row for row in ranges.iter_rows(named=True)}
     rows = []
@@ -141,20 +131,12 @@ def mean_claims(table: pl.DataFrame) -> list[Claim]:
     far = table.filter(pl.col("within 2") == "no")
     unexplained = far.filter(pl.col("moved as far by") == "no")
     names = ", ".join(f"{m} {k}" for m, k in unexplained.select("method", "metric").rows())
-    result = [
-        Claim(
-            "Every published mean within two standard errors of the published run.",
-            near == table.height,
-            f"{near} of {table.height}",
-        )
-    ]
+    text = "Every published mean within two standard errors of the published run."
+    result = [Claim(text, near == table.height, f"{near} of {table.height}")]
     if far.height:
-        causes = (
-            far.filter(pl.col("moved as far by") != "no")["moved as far by"]
-            .value_counts(sort=True)
-            .rows()
-        )
-        counted = ", ".join(f"{count} by {cause}" for cause, count in causes)
+        causes = far.filter(pl.col("moved as far by") != "no")["moved as far by"]
+        counts = causes.value_counts(sort=True).rows()
+        counted = ", ".join(f"{count} by {cause}" for cause, count in counts)
         detail = f"{far.height - unexplained.height} of {far.height}: {counted or 'none'}"
         result.append(
             Claim(
@@ -173,15 +155,7 @@ def mean_claims(table: pl.DataFrame) -> list[Claim]:
 
 
 def cell_claims(table: pl.DataFrame, method: str) -> list[Claim]:
-    """Return in how many cells, and overall, the method's efficiency is above SA's.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `ratios`.
-    method : str
-        Whose it is.
-    """
+    """Return in how many cells, and overall, the method's ratios are above 1: ahead of SA."""
     result = []
     for form, words in _FORMS.items():
         part = table.filter(pl.col("form") == form).drop_nulls("ratio")
@@ -233,15 +207,7 @@ def _with_overall_ore(table: pl.DataFrame) -> int:
 
 
 def conclusions(found: pl.DataFrame, method: str) -> list[Claim]:
-    """Return what the published means say of ICSA and SA, asked of these rows.
-
-    Parameters
-    ----------
-    found : DataFrame
-        From `means`.
-    method : str
-        The pair that stands for ICSA.
-    """
+    """Return what the published means say of ICSA, here the method, and SA, asked of these rows."""
     values: Mapping[tuple[str, str], Any] = {
         (row["method"], row["metric"]): row["mean"] for row in found.iter_rows(named=True)
     }
@@ -253,25 +219,19 @@ def conclusions(found: pl.DataFrame, method: str) -> list[Claim]:
             f"mean ORE {ours:.5f} against {theirs:.5f}, {ours / theirs:.1f} times",
         )
     ]
-    worse = []
-    for metric in METRICS[1:]:
-        pair = values[method, metric], values["sa", metric]
-        if None in pair:
-            continue
-        worse.append((pair[0] > pair[1]) == (metric in _LESS_IS_BETTER))
+    pairs = {metric: (values[method, metric], values["sa", metric]) for metric in METRICS[1:]}
+    worse = [
+        (pair[0] > pair[1]) == (metric in _LESS_IS_BETTER)
+        for metric, pair in pairs.items()
+        if None not in pair
+    ]
     text = f"{method} loses more than SA in every metric."
     result.append(Claim(text, all(worse), f"{sum(worse)} of {len(worse)} metrics"))
     return result
 
 
 def win_claims(overall: pl.DataFrame) -> list[Claim]:
-    """Return whether mcd50-mcd75 wins against the other pairs.
-
-    Parameters
-    ----------
-    overall : DataFrame
-        From `duels`: the efficiency of mcd50-mcd75 over that of every other method.
-    """
+    """Return whether mcd50-mcd75 wins the `duels` against the other pairs."""
     result = []
     for form, words in _FORMS.items():
         part = overall.filter(pl.col("form") == form).drop_nulls("ratio")

@@ -38,12 +38,7 @@ _PUBLISHED_ROWS = "adbench"
 def means(frame: pl.DataFrame, *, published: bool = True) -> pl.DataFrame:
     """Return mean and standard deviation of every method and metric beside the published ones.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        The study's parts.
-    published : bool
-        Whether these are the rows that were published; of others the columns stay empty.
+    These are empty where other rows than the published ones are released.
     """
     rows = []
     for method in frame["method"].unique(maintain_order=True):
@@ -124,15 +119,7 @@ def _replicates(frame: pl.DataFrame, method: str, metric: str) -> Replicates:
 
 
 def beside_each_other(found: pl.DataFrame, tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Return a row a method: mean ORE, cells ahead of SA in both forms, overall ratios.
-
-    Parameters
-    ----------
-    found : DataFrame
-        From `means`.
-    tables : mapping of str to DataFrame
-        From `ratios`, by method.
-    """
+    """Return a row a method: mean ORE, cells ahead of SA in both forms, overall ratios."""
     rows = []
     for method, table in tables.items():
         ore = found.filter(pl.col("method") == method, pl.col("metric") == "ore")["mean"][0]
