@@ -204,7 +204,7 @@ def assess(
     >>> assess(frame, frame.sample(100, shuffle=True, seed=1))
     <Assessment: do not release, 5 people stand out of 100, 100 released rows, 4 columns compared>
     """
-    told = progress or _silent
+    told = progress or (lambda _stage, _share: None)
     told("matching columns", 0.0)
     before, after = _table(original), _table(released)
     declared = _declared(schema, before)
@@ -236,16 +236,7 @@ def assess(
 
 def making_of(release: Release) -> dict[str, Any]:
     """Return how a release was made as plain values, without anything of its table or key."""
-    shown = (
-        "name",
-        "kind",
-        "action",
-        "how",
-        "type_before",
-        "type_after",
-        "missing_before",
-        "missing_after",
-    )
+    shown = doc.MadeColumn.__struct_fields__
     return {
         "method": release.method,
         "scatters": list(release.scatters),
@@ -304,13 +295,14 @@ def _assessed(
         reproducible=made is not None and made["reproducible"],
         why_not_trusted=privacy.why_not_trusted,
     )
+    measures, ends = _measures(privacy)
     notes = (*comparison.notes, known.note, privacy.standing_out.note)
     return Assessment(
         verdict=found.word,
         reasons=found.reasons,
         privacy=privacy,
-        measures=_measures(privacy),
-        ends=_ends(privacy),
+        measures=measures,
+        ends=ends,
         utility=useful,
         tables=replace(comparison, notes=tuple(_sentence(note) for note in notes if note)),
         making=made,
@@ -329,10 +321,6 @@ def _making(making: Mapping[str, Any] | Release | None) -> Mapping[str, Any] | N
 
 def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
-
-
-def _silent(_stage: str, _share: float) -> None:
-    pass
 
 
 def _part_of(
@@ -369,23 +357,17 @@ def _telling(
     return drawn
 
 
-def _measures(privacy: PrivacyAssessment) -> dict[str, Measure]:
-    """Return the measures by their names in files, with Lambda of the worst person."""
+def _measures(privacy: PrivacyAssessment) -> tuple[dict[str, Measure], Ends]:
+    """Return the measures, and what they say of both ends of the scale, by their names in files."""
     every = {**privacy.measures, "expected_replicas": _largest_lambda(privacy)}
-    return {key: every[words.source or key] for key, words in MEASURES.items()}
-
-
-def _ends(privacy: PrivacyAssessment) -> Ends:
-    """Return what the measures say of both ends of the scale, by their names in files."""
-    copied, apart = (end.measures for end in privacy.ends)
-
-    def value(measures: Mapping[str, Measure], name: str) -> float | None:
-        return measures[name].value if name in measures else None
-
-    return {
-        key: (value(copied, words.source or key), value(apart, words.source or key))
-        for key, words in MEASURES.items()
-    }
+    sources = {key: words.source or key for key, words in MEASURES.items()}
+    copied, apart = (
+        {name: measure.value for name, measure in end.measures.items()} for end in privacy.ends
+    )
+    return (
+        {key: every[source] for key, source in sources.items()},
+        {key: (copied.get(source), apart.get(source)) for key, source in sources.items()},
+    )
 
 
 def _largest_lambda(privacy: PrivacyAssessment) -> Measure:
@@ -394,18 +376,12 @@ def _largest_lambda(privacy: PrivacyAssessment) -> Measure:
         for person in privacy.people
         if person.expected_replicas is not None
     ]
-    name = "largest Lambda"
+    told: dict[str, Any] = {"name": "largest Lambda", "direction": "lower is safer"}
     if not known:
-        reason = NotEstimable("how the release was made is not known")
-        return Measure.of(reason, name=name, direction="lower is safer")
+        return Measure.of(NotEstimable("how the release was made is not known"), **told)
     value, high = max(known, key=lambda pair: pair[1])
-    return Measure.of(
-        value,
-        name=name,
-        direction="lower is safer",
-        n=len(known),
-        interval=(min(value, 0.0), max(value, high)),
-    )
+    interval = min(value, 0.0), max(value, high)
+    return Measure.of(value, n=len(known), interval=interval, **told)
 
 
 def _versions() -> dict[str, str]:

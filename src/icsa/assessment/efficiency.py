@@ -126,26 +126,26 @@ def _ratio(ore: tuple[Measure, Measure], loss: tuple[Measure, Measure], *, root:
 def _losses(found: Assessment, other: Assessment) -> Iterator[tuple[str, Measure, Measure]]:
     """Yield each loss with its name, for both releases."""
     yield ("mean distance of columns (KS or TV)", *_mean_distances(found, other))
-    both = zip(_losses_of(found), _losses_of(other), strict=True)
-    for (name, first), (_, second) in both:
+    for (name, first), (_, second) in zip(_losses_of(found), _losses_of(other), strict=True):
         yield name, first, second
 
 
 def _mean_distances(found: Assessment, other: Assessment) -> tuple[Measure, Measure]:
     """Return the mean distance of the columns that both releases have."""
-    both = [
-        {margin.name: margin.distance.measure.value for margin in each.utility.margins}
+    first, second = (
+        {
+            margin.name: value
+            for margin in each.utility.margins
+            if (value := margin.distance.measure.value) is not None
+        }
         for each in (found, other)
-    ]
-    names = [name for name in both[0] if None not in (both[0][name], both[1].get(name))]
-    means = []
-    for distances in both:
-        values = [value for name in names if (value := distances[name]) is not None]
-        estimate: Estimate = NotEstimable("no column has a distance in both releases")
-        if values:
-            estimate = float(np.mean(values))
-        means.append(_loss(estimate, len(values)))
-    return means[0], means[1]
+    )
+    names = [name for name in first if name in second]
+    if not names:
+        nothing = _loss(NotEstimable("no column has a distance in both releases"))
+        return nothing, nothing
+    means = [float(np.mean([distances[name] for name in names])) for distances in (first, second)]
+    return _loss(means[0], len(names)), _loss(means[1], len(names))
 
 
 def _losses_of(assessment: Assessment) -> list[tuple[str, Measure]]:

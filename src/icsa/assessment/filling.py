@@ -14,6 +14,7 @@ from icsa.assessment.document_parts import DIGITS, Ends, as_part, measured, roun
 from icsa.assessment.document_parts import Measure as DocumentMeasure
 from icsa.assessment.filling_utility import filled_utility
 from icsa.assessment.privacy_words import MEASURES
+from icsa.comparison.matching import Comparison
 from icsa.errors import UnknownNameError
 from icsa.measures import Measure
 from icsa.privacy import Person, Reason
@@ -31,13 +32,16 @@ def filled_document(assessment: Assessment, edition: doc.Edition) -> doc.Documen
     """Return an assessment as its document; nothing in it is NaN or infinite."""
     if edition not in get_args(doc.Edition):
         raise UnknownNameError("edition", str(edition), get_args(doc.Edition))
-    public, made = edition == "public", assessment.making
+    public, made, privacy = edition == "public", assessment.making, assessment.privacy
+    copied, apart = (doc.EndWord(verdict=end.word) for end in privacy.ends)
     document = doc.Document(
         edition=edition,
         verdict=assessment.verdict,
         reasons=[_reason(reason, public) for reason in assessment.reasons],
-        self_test=_self_test(assessment),
-        tables=_tables(assessment),
+        self_test=doc.SelfTest(
+            trusted=privacy.trusted, why=privacy.why_not_trusted, copy=copied, shuffled=apart
+        ),
+        tables=_tables(assessment.tables),
         making=None if made is None else as_part(made, doc.Making, "How it was made"),
         privacy={
             key: _privacy_measure(key, measure, assessment)
@@ -66,27 +70,18 @@ def _reason(reason: Reason, public: bool) -> str:
     return f"{text} ({word} {shown}{f' and {more} more' if more > 0 else ''})."
 
 
-def _self_test(assessment: Assessment) -> doc.SelfTest:
-    privacy = assessment.privacy
-    copied, apart = (doc.EndWord(verdict=end.word) for end in privacy.ends)
-    return doc.SelfTest(
-        trusted=privacy.trusted, why=privacy.why_not_trusted, copy=copied, shuffled=apart
-    )
-
-
-def _tables(assessment: Assessment) -> doc.Tables:
-    found = assessment.tables
-    sizes = [
+def _tables(tables: Comparison) -> doc.Tables:
+    original, released = (
         doc.Size(rows=table.frame.height, columns=table.frame.width)
-        for table in (found.original, found.released)
-    ]
+        for table in (tables.original, tables.released)
+    )
     return doc.Tables(
-        original=sizes[0],
-        released=sizes[1],
-        matched=list(found.matched),
-        only_original=list(found.only_original),
-        only_released=list(found.only_released),
-        notes=list(found.notes),
+        original=original,
+        released=released,
+        matched=list(tables.matched),
+        only_original=list(tables.only_original),
+        only_released=list(tables.only_released),
+        notes=list(tables.notes),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 
 from icsa.assessment import document_parts as doc
-from icsa.assessment.asked import Failed, Tasks
+from icsa.assessment.asked import Failed
 from icsa.assessment.efficiency import NO_INTERVAL, Efficiency
 from icsa.assessment.usefulness import Usefulness
 from icsa.assessment.utility_words import UTILITY_GOOD
@@ -32,7 +32,7 @@ _WORST_PAIRS = 10
 
 def filled_utility(assessment: Assessment, public: bool) -> doc.Utility:
     """Return columns, pairs, models, tasks, ...; in public without levels and points."""
-    useful = assessment.utility
+    useful, tasks = assessment.utility, assessment.utility.tasks
     columns = zip(assessment.tables.columns, useful.margins, strict=True)
     return doc.Utility(
         columns=[_column(column, margin, public) for column, margin in columns],
@@ -43,7 +43,11 @@ def filled_utility(assessment: Assessment, public: bool) -> doc.Utility:
         },
         picture=None if public else _picture(useful),
         models=[_model(model, public) for model in useful.models],
-        tasks=_tasks(useful.tasks),
+        tasks=doc.Tasks(
+            classification=[_classification(task) for task in tasks.classification],
+            clustering=None if tasks.clustering is None else _clustering(tasks.clustering),
+            selection=[_selection(task) for task in tasks.selection],
+        ),
         efficiency=None if assessment.efficiency is None else _efficiency(assessment.efficiency),
     )
 
@@ -210,15 +214,6 @@ def _outcome(outcome: Outcome) -> doc.Estimate:
     if isinstance(outcome, Estimated):
         return doc.Estimate(estimate=outcome.value, low=outcome.low, high=outcome.high)
     return doc.Estimate(estimate=None, low=None, high=None)
-
-
-def _tasks(tasks: Tasks) -> doc.Tasks:
-    groups = tasks.clustering
-    return doc.Tasks(
-        classification=[_classification(task) for task in tasks.classification],
-        clustering=None if groups is None else _clustering(groups),
-        selection=[_selection(task) for task in tasks.selection],
-    )
 
 
 def _classification(task: ClassificationTask | Failed) -> doc.Classification:

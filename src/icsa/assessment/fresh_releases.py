@@ -117,10 +117,10 @@ def linear_coordinates(comparison: Comparison, plan: Plan) -> InvariantCoordinat
     scales = [scale for part in parts if (scale := part.column.straight) is not None]
     if len(scales) < len(parts):
         return None
-    spread = plan.spread * np.array([scale.spread for scale in scales])
-    centre = np.array([scale.centre for scale in scales]) + plan.centre * np.array(
-        [scale.spread for scale in scales]
+    centres, spreads = (
+        np.array([getattr(s, name) for s in scales]) for name in ("centre", "spread")
     )
+    centre, spread = centres + plan.centre * spreads, plan.spread * spreads
     found = plan.coordinates
     return replace(
         found,

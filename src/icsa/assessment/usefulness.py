@@ -66,11 +66,11 @@ def measure_usefulness(
     picture = principal_picture(columns, max_points=1_000)
     progress("running analyses", 0.9)
     original, released = comparison.original.frame, _in_types_of_the_original(comparison)
-    fitted: list[AnalysisComparison | Failed] = []
-    for formula in asked.models:
-        fitted.append(_fitted(original, released, formula))
-    for name, analysis in asked.analyses.items():
-        fitted.append(run_analysis(original, released, analysis, name=name))
+    fitted = [_fitted(original, released, formula) for formula in asked.models]
+    fitted += [
+        run_analysis(original, released, analysis, name=name)
+        for name, analysis in asked.analyses.items()
+    ]
     progress("learning from both tables", 0.95)
     return Usefulness(
         margins=margins,

@@ -6,7 +6,7 @@ show is passed on to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -194,7 +194,8 @@ def _side_by_side(people: Sequence[Person], most_lines: int) -> list[dict[str, A
     detailed: list[dict[str, Any]] = []
     room = most_lines
     for person in people:
-        names = _ordered_columns(person)[:_MOST_CELLS]
+        share = {part.column: part.share for part in person.stands_out_by}
+        names = sorted(person.before, key=lambda name: -share.get(name, 0.0))[:_MOST_CELLS]
         if not names or room < len(names):
             break
         room -= len(names)
@@ -212,8 +213,3 @@ def _side_by_side(people: Sequence[Person], most_lines: int) -> list[dict[str, A
             {"row": person.row, "status": person.status, "found": found, "lines": lines}
         )
     return detailed
-
-
-def _ordered_columns(person: Person) -> list[str]:
-    share: Mapping[str, float] = {part.column: part.share for part in person.stands_out_by}
-    return sorted(person.before, key=lambda name: -share.get(name, 0.0))

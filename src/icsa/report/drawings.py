@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from markupsafe import Markup
@@ -39,28 +38,14 @@ _MOST_CLOUD_POINTS = 1_500
 _MOST_LABELS = 30
 
 
-@dataclass(frozen=True)
-class Mark:
-    """How a status is drawn: its name for the page's colours, and a shape around (0, 0)."""
-
-    key: str
-    path: str
-
-
-_DIAMOND = "M0-6L6 0 0 6-6 0z"
-_TRIANGLE = "M0-5.5L5.5 4.5H-5.5z"
-_TURNED = "M0 5.5L5.5-4.5H-5.5z"
-_SQUARE = "M-4.2-4.2h8.4v8.4h-8.4z"
-_CROSS = "M-4.5-4.5L4.5 4.5M-4.5 4.5L4.5-4.5"
-_RING = "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z"
-
-_MARKS: Mapping[Status, Mark] = {
-    "replicated": Mark("replicated", _DIAMOND),
-    "look": Mark("near", _TRIANGLE),
-    "at risk": Mark("risk", _TURNED),
-    "repeated in part": Mark("part", _SQUARE),
-    "near twin": Mark("twin", _CROSS),
-    "hidden": Mark("nothing", _RING),
+# How a status is drawn: its name for the page's colours, and a shape around (0, 0).
+_MARKS: Mapping[Status, tuple[str, str]] = {
+    "replicated": ("replicated", "M0-6L6 0 0 6-6 0z"),  # a diamond
+    "look": ("near", "M0-5.5L5.5 4.5H-5.5z"),  # a triangle
+    "at risk": ("risk", "M0 5.5L5.5-4.5H-5.5z"),  # one turned
+    "repeated in part": ("part", "M-4.2-4.2h8.4v8.4h-8.4z"),  # a square
+    "near twin": ("twin", "M-4.5-4.5L4.5 4.5M-4.5 4.5L4.5-4.5"),  # a cross
+    "hidden": ("nothing", "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z"),  # a ring
 }
 # From 0, the worst; on the page the worst come first.
 RANKS: Mapping[Status, int] = {status: rank for rank, status in enumerate(STATUSES)}
@@ -74,7 +59,7 @@ def mark_key(status: Status) -> str:
     >>> mark_key("at risk")
     'risk'
     """
-    return _MARKS[status].key
+    return _MARKS[status][0]
 
 
 def mark_symbol(status: Status) -> Markup:
@@ -85,8 +70,8 @@ def mark_symbol(status: Status) -> Markup:
     >>> "<title>at risk</title>" in mark_symbol("at risk")
     True
     """
-    mark = _MARKS[status]
-    shape = tag("path", d=mark.path, transform="translate(8,8)", class_=f"mark m-{mark.key}")
+    key, path = _MARKS[status]
+    shape = tag("path", d=path, transform="translate(8,8)", class_=f"mark m-{key}")
     return picture(16, 16, status, "", [shape], "symbol")
 
 
@@ -111,7 +96,8 @@ def standing_out_picture(points: Sequence[Point]) -> Markup:
         if point.alone is not None and point.near is not None
     ]
     worst_first = sorted(usable, key=lambda dot: RANKS[dot.point.status])[:MOST_POINTS]
-    low, high = _range(worst_first)
+    known = [value for dot in worst_first for value in (dot.alone, dot.near) if value > 0]
+    low, high = (min(known) / 1.3, max(known) * 1.3) if known else (0.1, 10.0)
     left, right, top, bottom = 62.0, 428.0, 12.0, 378.0
 
     def across(value: float) -> float:
@@ -132,9 +118,9 @@ def standing_out_picture(points: Sequence[Point]) -> Markup:
     )
     smaller = "scale(.7)" if len(worst_first) > _MANY_POINTS else None
     for status in reversed(list(STATUSES)):
+        key, shape = _MARKS[status]
         placed = _placed(worst_first, status, across, up)
         if placed:
-            key, shape = _MARKS[status].key, _MARKS[status].path
             path = tag("path", d=shape, id=f"mark-{key}", transform=smaller)
             inside.append(tag("defs", path))
             inside.append(tag("g", *placed, "", class_=f"mark m-{key}"))
@@ -155,23 +141,14 @@ class _Dot(NamedTuple):
     point: Point
 
 
-def _range(dots: Sequence[_Dot]) -> tuple[float, float]:
-    values = [value for dot in dots for value in (dot.alone, dot.near) if value > 0]
-    if not values:
-        return 0.1, 10.0
-    return min(values) / 1.3, max(values) * 1.3
-
-
 def _placed(dots: Sequence[_Dot], status: Status, across: Scale, up: Scale) -> list[Markup]:
-    placed = []
+    placed, mark = [], f"#mark-{mark_key(status)}"
     for dot in dots:
         if dot.point.status == status:
             x = across(dot.alone) if dot.alone > 0 else 62.0
             y = up(dot.near) if dot.near > 0 else 378.0
             told = status if dot.point.row is UNSET else f"row {dot.point.row}: {status}"
-            placed.append(
-                tag("use", tag("title", told), href=f"#mark-{_MARKS[status].key}", x=x, y=y)
-            )
+            placed.append(tag("use", tag("title", told), href=mark, x=x, y=y))
     return placed
 
 
@@ -182,7 +159,7 @@ def _frame(left: float, top: float, right: float, bottom: float) -> Markup:
 def _danger_zone(low: float, high: float, across: Scale, up: Scale) -> Markup:
     """Return the lines rho = 1 and rho = .5, and the shade below the latter."""
     parts = []
-    corner = max(low * 2, low)
+    corner = low * 2
     if corner < high:
         d = (
             f"M{short(across(corner))} {short(up(low))}L{short(across(high))} "

@@ -7,7 +7,6 @@ from typing import Any
 from icsa.assessment.document_parts import (
     Coefficient,
     Column,
-    Distance,
     Model,
     Number,
     Pairs,
@@ -49,20 +48,26 @@ def utility_view(utility: Utility, *, internal: bool, most: int) -> dict[str, An
 
 
 def _column(column: Column) -> dict[str, Any]:
-    before, after = column.original, column.released
-    excess = distance_beyond_chance(column.distance)
+    before, after, distance = column.original, column.released, column.distance
+    excess = distance_beyond_chance(distance)
     spread = before.sd
+    ends = (distance.chance, distance.chance_high)
     return {
         "name": shortened(column.name),
         "kind": column.kind,
         "means": [_like(side.mean, spread) for side in (before, after)],
         "deviations": [_like(side.sd, spread) for side in (before, after)],
         "medians": [_like(side.quantiles[2], spread) for side in (before, after)],
-        "missing": [_missing(value) for value in column.missing],
-        "distance": _distance(column.distance),
-        "anchor": anchor(column.distance.name.lower()),
+        "missing": [
+            f"{share:.1%}" if share is not None and 0 < share < 1 else dashed(share)
+            for share in column.missing
+        ],
+        "distance": "not estimable: no value is defined"
+        if distance.value is None
+        else f"{distance.name} {number(distance.value)}",
+        "anchor": anchor(distance.name.lower()),
         "judged": "" if excess is None else "within chance" if excess <= 0 else "beyond chance",
-        "chance": _chance_words(column.distance),
+        "chance": "–" if None in ends else ", up to ".join(number(end) for end in ends),
         "strip": margin_strip(before, after, column.name),
         "levels": _levels(column),
     }
@@ -71,24 +76,6 @@ def _column(column: Column) -> dict[str, Any]:
 def _like(value: Number, spread: Number) -> str:
     """Return a number with the decimals that the column's spread asks for."""
     return "–" if value is None else number(value, like=spread)
-
-
-def _missing(share: Number) -> str:
-    if share is not None and 0 < share < 1:
-        return f"{share:.1%}"
-    return dashed(share)
-
-
-def _distance(distance: Distance) -> str:
-    if distance.value is None:
-        return "not estimable: no value is defined"
-    return f"{distance.name} {number(distance.value)}"
-
-
-def _chance_words(distance: Distance) -> str:
-    if distance.chance is None or distance.chance_high is None:
-        return "–"
-    return f"{number(distance.chance)}, up to {number(distance.chance_high)}"
 
 
 def _levels(column: Column) -> str:
