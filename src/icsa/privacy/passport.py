@@ -11,7 +11,6 @@ from icsa.comparison.features import Features, FeatureTable
 from icsa.ics import InvariantCoordinates
 from icsa.matrices import Vector
 from icsa.measures import Measure
-from icsa.memory import give_back_memory
 from icsa.privacy.before_release import (
     ExpectedReplicas,
     RedrawnRisk,
@@ -33,7 +32,7 @@ from icsa.privacy.people_findings import Findings, Group
 from icsa.privacy.self_test import End, ends_of_the_scale
 from icsa.privacy.standing_out import StandingOut, Why, named_people, standing_out
 from icsa.privacy.verdict import Policy, Status, Verdict, statuses, verdict
-from icsa.threads import threads_for
+from icsa.threads import give_back_memory, threads_for
 
 __all__ = ["LensRatio", "Person", "PrivacyAssessment", "assess_privacy"]
 

@@ -24,7 +24,6 @@ from icsa.errors import InputError, NoAnchorError, VerbatimColumnWarning
 from icsa.ics import InvariantCoordinates
 from icsa.inspection.profile import profile_of
 from icsa.matrices import Matrix, Vector
-from icsa.memory import give_back_memory
 from icsa.randomness import Key
 from icsa.recipes import Recipe
 from icsa.release.calibration import Move, calibrating_move, score_correlation, view_correlation
@@ -42,7 +41,7 @@ from icsa.release.preparing import Extent, PreparedOnce
 from icsa.release.scores import back_to_raw_units, fill_missing_scores, standardize
 from icsa.schema import Schema
 from icsa.tables import Table
-from icsa.threads import one_linear_algebra_thread, threads_for
+from icsa.threads import give_back_memory, one_linear_algebra_thread, threads_for
 
 __all__ = ["Plan", "PlanOnce", "plan", "silent"]
 

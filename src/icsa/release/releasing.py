@@ -19,7 +19,6 @@ from icsa.constraints.keeping import keep_rules, rules_of
 from icsa.errors import InputError
 from icsa.masks import MASKS
 from icsa.matrices import Vector
-from icsa.memory import give_back_memory
 from icsa.randomness import Key, Stream, as_key
 from icsa.recipes import Recipe
 from icsa.release.accounts import ColumnChange, changes_of, reaches_of, warnings_of
@@ -29,7 +28,7 @@ from icsa.schema import Schema, names_with
 from icsa.schema_files import check_schema, read_schema
 from icsa.shuffling import permutation
 from icsa.tables import Table, Variable, from_frame, to_frame
-from icsa.threads import one_linear_algebra_thread
+from icsa.threads import give_back_memory, one_linear_algebra_thread
 
 __all__ = ["Release", "anonymize", "release"]
 

@@ -1,16 +1,31 @@
-"""Text files (.csv, .tsv, .txt) as one of the formats."""
+"""Text files (.csv, .tsv, .txt) as one of the formats: written as the table that was read was."""
 
 from __future__ import annotations
 
+import codecs
+import gzip
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO, Literal, cast
 
+import polars as pl
+
+from icsa.errors import InputError
 from icsa.tables.base import FileKind, Format, ReadingOptions
-from icsa.tables.table import Layout, Table
+from icsa.tables.table import Layout, Table, Variable
+from icsa.tables.text_cells import GROUPED, MISSING
+from icsa.tables.text_dates import written_durations
+from icsa.tables.text_encoding import encoding_name
 from icsa.tables.text_reading import read_text
-from icsa.tables.text_writing import write_text
 
-__all__ = ["CSV"]
+__all__ = ["CSV", "write_text"]
+
+_BLOCK = 100_000
+# Beyond this a decimal of 38 digits does not hold the number with its digits after the mark.
+_DECIMAL_DIGITS = 37
 
 
 def _read(path: Path, kind: FileKind, options: ReadingOptions) -> Table:
@@ -36,23 +51,200 @@ def _suffix(kind: FileKind) -> str:
 def _text_layout(layout: Layout, kind: FileKind) -> Layout:
     """Return the layout of a text file: that of the input if it was one, but tabs in .tsv files."""
     suffix = _suffix(kind)
-    tabs = suffix == ".tsv"
-    if layout.file_format == "csv":
-        separator = layout.separator
-        if tabs and layout.suffix != suffix:
-            separator = "\t"
-        elif suffix == ".csv" and layout.suffix == ".tsv" and separator == "\t":
-            separator = ";" if layout.decimal == "," else ","
-        return replace(layout, separator=separator, suffix=suffix, compressed=kind.compressed)
-    return Layout(
-        "csv",
-        separator="\t" if tabs else ",",
-        decimal=".",
-        encoding="utf-8",
-        newline="\n",
-        suffix=suffix,
-        compressed=kind.compressed,
+    if layout.file_format != "csv":
+        layout = Layout("csv", separator=",", decimal=".", encoding="utf-8", newline="\n")
+    separator = layout.separator
+    if suffix == ".tsv" and layout.suffix != suffix:
+        separator = "\t"
+    elif suffix == ".csv" and layout.suffix == ".tsv" and separator == "\t":
+        separator = ";" if layout.decimal == "," else ","
+    return replace(layout, separator=separator, suffix=suffix, compressed=kind.compressed)
+
+
+def write_text(table: Table, path: Path, layout: Layout) -> None:
+    """Write a table as text: separator, marks, patterns and encoding as in `layout`.
+
+    The quotation mark is always the double one, around cells that need it.
+    """
+    encoding = layout.encoding or "utf-8"
+    fixed = _fixed_decimals(table)
+    variables = {c.name: _patterned(c, table.variable(c.name)) for c in table.frame.get_columns()}
+    style = _quote_style(table.frame)
+    blank = _blank_when_missing(table.frame, layout.missing)
+    with _opened(path, compressed=layout.compressed) as file:
+        for number, block in enumerate(_blocks(table.frame)):
+            columns = []
+            for cells in block.get_columns():
+                fits = cells.name in fixed
+                texts = _written(cells, variables[cells.name], layout, fixed=fits)
+                columns.append(
+                    texts.cast(pl.String).fill_null("") if cells.name in blank else texts
+                )
+            block = pl.DataFrame(columns)
+            first = number == 0
+            if encoding in ("utf-8", "utf-8-sig"):
+                _write_block(
+                    block, file, layout, style, header=first, mark=first and "sig" in encoding
+                )
+            else:
+                buffer = io.BytesIO()
+                _write_block(block, buffer, layout, style, header=first, mark=False)
+                file.write(_encoded(buffer.getvalue().decode(), encoding, first, path))
+
+
+def _blocks(frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    if frame.height == 0:
+        yield frame
+    yield from frame.iter_slices(_BLOCK)
+
+
+@contextmanager
+def _opened(path: Path, *, compressed: bool) -> Iterator[BinaryIO]:
+    with path.open("wb") as file:
+        if compressed:  # neither a name nor a time in the gzip header
+            with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0, compresslevel=6) as z:
+                yield cast(BinaryIO, z)
+        else:
+            yield file
+
+
+def _write_block(
+    texts: pl.DataFrame,
+    file: BinaryIO,
+    layout: Layout,
+    style: Literal["always", "necessary"],
+    *,
+    header: bool,
+    mark: bool,
+) -> None:
+    texts.write_csv(
+        file,
+        include_bom=mark,
+        include_header=header,
+        separator=layout.separator or ",",
+        line_terminator=layout.newline or "\n",
+        null_value=layout.missing,
+        quote_style=style,
     )
+
+
+def _encoded(text: str, encoding: str, first: bool, path: Path) -> bytes:
+    if encoding == "utf-16":  # the codec would put a byte order mark before every block
+        encoding = "utf-16-le"
+        mark = codecs.BOM_UTF16_LE if first else b""
+    else:
+        mark = b""
+    try:
+        return mark + text.encode(encoding)
+    except UnicodeEncodeError:
+        raise InputError(
+            f"{path.name}: some characters cannot be written as {encoding_name(encoding)}. "
+            "Write the release in another format."
+        ) from None
+
+
+def _fixed_decimals(table: Table) -> set[str]:
+    """Return the columns in which no number has more digits after the mark than are written."""
+    names, fits = [], []
+    for position, (name, dtype) in enumerate(table.frame.schema.items()):
+        digits = table.variable(name).decimals
+        if digits is not None and dtype.is_float():
+            cells = pl.nth(position)  # by place: a name such as '^a.*$' would be a pattern
+            small = cells.abs() < 10.0 ** min(15, _DECIMAL_DIGITS - digits)
+            fits.append((((cells.round(digits) == cells) & small) | cells.is_nan()).all())
+            names.append(name)
+    checked = table.frame.select(fits).row(0) if fits else ()
+    return {name for name, fit in zip(names, checked, strict=True) if fit}
+
+
+def _written(cells: pl.Series, variable: Variable, layout: Layout, *, fixed: bool) -> pl.Series:
+    """Return the cells as they are to be written: strings, or numbers that polars writes alike."""
+    dtype = cells.dtype
+    if dtype.is_float():
+        if cells.is_nan().any():
+            cells = cells.fill_nan(None)
+        if fixed and variable.decimals is not None:
+            cells = cells.cast(pl.Decimal(38, variable.decimals))
+    grouped = variable.text_format == GROUPED and layout.thousands is not None
+    if dtype.is_numeric():
+        if not (grouped or (layout.decimal == "," and not dtype.is_integer())):
+            return cells
+        texts = cells.cast(pl.String)
+        if grouped:
+            texts = _grouped(texts, "_")
+        if layout.decimal == ",":
+            texts = texts.str.replace(".", ",", literal=True)
+        return texts.str.replace_all("_", layout.thousands or "", literal=True)
+    if dtype == pl.Boolean:
+        yes, _, no = (variable.text_format or "true/false").partition("/")
+        return cells.replace_strict({True: yes, False: no}, return_dtype=pl.String)
+    if _is_moment(dtype):
+        return cells.dt.strftime(variable.text_format or "")
+    if isinstance(dtype, pl.Duration):
+        pattern = variable.text_format
+        return cells.dt.to_string("iso") if pattern is None else written_durations(cells, pattern)
+    if isinstance(dtype, (pl.Categorical, pl.Enum)):
+        return cells.cast(pl.String)
+    return cells
+
+
+def _grouped(texts: pl.Series, mark: str) -> pl.Series:
+    whole = texts.str.extract(r"^([-+]?\d+)", 1)
+    rest = texts.str.replace(r"^[-+]?\d+", "")
+    groups = whole.str.reverse().str.replace_all(r"(\d{3})", f"${{1}}{mark}").str.reverse()
+    grouped = groups.str.replace(rf"^([-+]?){mark}", "${1}") + rest
+    return grouped.zip_with(whole.is_not_null(), texts)  # infinite numbers have no digits
+
+
+def _patterned(cells: pl.Series, variable: Variable) -> Variable:
+    """Return the variable with a pattern for dates and times if it has none."""
+    dtype, pattern = cells.dtype, variable.text_format
+    if not _is_moment(dtype) or (pattern is not None and "%" in pattern):
+        return variable
+    date = "" if dtype == pl.Time else "%Y-%m-%d"
+    time = "" if dtype == pl.Date else f"%H:%M:%S{_fraction(cells)}"
+    zone = "%:z" if isinstance(dtype, pl.Datetime) and dtype.time_zone else ""
+    return replace(variable, text_format="T".join(p for p in (date, time) if p) + zone)
+
+
+def _quote_style(frame: pl.DataFrame) -> Literal["always", "necessary"]:
+    """Return "always" where cells could be taken for quoted ones, or names for several names."""
+    texts = [cells for cells in frame.get_columns() if cells.dtype == pl.String]
+    names = pl.Series(frame.columns, dtype=pl.String)
+    lone = texts if frame.width == 1 else []  # no separator shows between cells
+    marks = "[,;|\\t]"
+    doubtful = any(cells.str.starts_with("'").any() for cells in [names, *texts]) or any(
+        cells.str.contains(marks).any() for cells in [names, *lone]
+    )
+    return "always" if doubtful else "necessary"
+
+
+def _blank_when_missing(frame: pl.DataFrame, missing: str) -> set[str]:
+    """Return the columns in which the file's word for missing could be taken for a level."""
+    if missing in MISSING:
+        return set()
+    return {
+        cells.name
+        for cells in frame.get_columns()
+        if not _has_type_of_its_own(cells.dtype) or cells.null_count() == len(cells)
+    }
+
+
+def _has_type_of_its_own(dtype: pl.DataType) -> bool:
+    return dtype.is_numeric() or dtype.is_temporal() or dtype == pl.Boolean
+
+
+def _is_moment(dtype: pl.DataType) -> bool:
+    return dtype in (pl.Date, pl.Time) or isinstance(dtype, pl.Datetime)
+
+
+def _fraction(cells: pl.Series) -> str:
+    """Return the pattern of the fewest digits that hold all fractions of a second."""
+    nanoseconds = cells.dt.nanosecond().drop_nulls()
+    for digits, step in ((0, 10**9), (3, 10**6), (6, 10**3)):
+        if (nanoseconds % step == 0).all():
+            return f"%.{digits}f" if digits else ""
+    return "%.9f"
 
 
 CSV = Format(
