@@ -30,6 +30,7 @@ from icsa.cli.arguments import (
     require_free,
     require_of_use,
     schema_of,
+    taking,
     telling_what_is_written,
 )
 from icsa.cli.assessment_summary import print_assessment
@@ -49,61 +50,41 @@ if TYPE_CHECKING:
 __all__ = ["anonymize"]
 
 
-def _default_masks() -> list[str]:
+def _default_masks() -> str:
     """Return which mask a release has if none is asked for, and recipes with another one."""
     usual = Recipe(name="").mask
     others = [recipe for recipe in RECIPES.values() if recipe.mask != usual]
-    return [usual, *(f"with --recipe {recipe.name} {recipe.mask}" for recipe in others)]
+    return "; ".join([usual, *(f"with --recipe {r.name} {r.mask}" for r in others)])
 
 
 File = Annotated[
     Path, typer.Argument(metavar="FILE", help="CSV, Parquet, xlsx, SPSS, Stata or SAS file.")
 ]
-Output = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Where to; the suffix says how."),
-]
-Keep = Annotated[
-    list[str] | None,
-    typer.Option("--keep", metavar="COLUMN", help="Release this column as it is."),
-]
+Output = Annotated[Path | None, taking("--output -o", "FILE", "Where to; the suffix says how.")]
+Keep = Annotated[list[str] | None, taking("--keep", "COLUMN", "Release this column as it is.")]
 Method = Annotated[
-    str | None,
-    typer.Option("--method", metavar="icsa|sa", help="Robust (default if it works), or spectral."),
+    str | None, taking("--method", "icsa|sa", "Robust (default if it works), or spectral.")
 ]
 Scatters = Annotated[
-    str | None,
-    typer.Option("--scatters", metavar="A,B", help="A pair of scatters; see icsa scatters."),
+    str | None, taking("--scatters", "A,B", "A pair of scatters; see icsa scatters.")
 ]
 Mask = Annotated[
     str | None,
-    typer.Option(
-        "--mask",
-        metavar="|".join(MASKS),
-        help=f"What hides people. Default: {'; '.join(_default_masks())}.",
-    ),
+    taking("--mask", "|".join(MASKS), f"What hides people. Default: {_default_masks()}."),
 ]
-RecipeName = Annotated[
-    str,
-    typer.Option("--recipe", metavar="|".join(RECIPES), help="How columns are encoded."),
-]
+RecipeName = Annotated[str, taking("--recipe", "|".join(RECIPES), "How columns are encoded.")]
 RawUnits = Annotated[
     bool, typer.Option("--raw-units", help="With --method sa: do not standardise columns.")
 ]
 Seed = Annotated[
-    int | None,
-    typer.Option("--seed", metavar="N", min=0, help="Reproducible, for tests: not for release."),
+    int | None, taking("--seed", "N", "Reproducible, for tests: not for release.", min=0)
 ]
 SaveKey = Annotated[
-    Path | None,
-    typer.Option("--save-key", metavar="FILE", help="Keep the secret key: it repeats every draw."),
+    Path | None, taking("--save-key", "FILE", "Keep the secret key: it repeats every draw.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
 FreshKeys = Annotated[
-    int,
-    typer.Option(
-        "--redraws", metavar="N", min=0, help="Fresh keys for the report. Default: by size."
-    ),
+    int, taking("--redraws", "N", "Fresh keys for the report. Default: by size.", min=0)
 ]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -35,30 +35,28 @@ __all__ = [
     "require_free",
     "require_of_use",
     "schema_of",
+    "taking",
     "telling_what_is_written",
 ]
 
+
+def taking(names: str, value: str, what: str, **more: Any) -> Any:
+    """Return an option that takes a value: its names, how the value is called, what it is for."""
+    return typer.Option(*names.split(), metavar=value, help=what, **more)
+
+
 SchemaFile = Annotated[
-    Path | None,
-    typer.Option("--schema", metavar="S.toml", help="What each column is; see icsa inspect."),
+    Path | None, taking("--schema", "S.toml", "What each column is; see icsa inspect.")
 ]
-Separator = Annotated[
-    str | None, typer.Option("--separator", metavar="CHAR", help="Between cells of text files.")
-]
-Decimal = Annotated[
-    str | None, typer.Option("--decimal", metavar="CHAR", help="Decimal mark of text files.")
-]
-Encoding = Annotated[str | None, typer.Option("--encoding", metavar="NAME", help="Of text files.")]
-Sheet = Annotated[
-    str | None, typer.Option("--sheet", metavar="NAME", help="Of workbooks; name or number.")
-]
+Separator = Annotated[str | None, taking("--separator", "CHAR", "Between cells of text files.")]
+Decimal = Annotated[str | None, taking("--decimal", "CHAR", "Decimal mark of text files.")]
+Encoding = Annotated[str | None, taking("--encoding", "NAME", "Of text files.")]
+Sheet = Annotated[str | None, taking("--sheet", "NAME", "Of workbooks; name or number.")]
 Report = Annotated[
-    Path | None,
-    typer.Option("--report", metavar="F.html", help="An assessment to read; CONFIDENTIAL."),
+    Path | None, taking("--report", "F.html", "An assessment to read; CONFIDENTIAL.")
 ]
 PublicReport = Annotated[
-    Path | None,
-    typer.Option("--public-report", metavar="F.html", help="The same, to be handed out."),
+    Path | None, taking("--public-report", "F.html", "The same, to be handed out.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]

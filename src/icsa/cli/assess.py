@@ -25,6 +25,7 @@ from icsa.cli.arguments import (
     require_free,
     require_of_use,
     schema_of,
+    taking,
     telling_what_is_written,
 )
 from icsa.cli.assessment_summary import print_assessment
@@ -48,66 +49,49 @@ Released = Annotated[
 ]
 Outliers = Annotated[
     str | None,
-    typer.Option(
+    taking(
         "--outliers",
-        metavar="FILE-OR-COLUMN",
-        help="Who to look at: a file of row numbers, or a column of 0 and 1.",
+        "FILE-OR-COLUMN",
+        "Who to look at: a file of row numbers, or a column of 0 and 1.",
     ),
 ]
 Models = Annotated[
-    list[str] | None,
-    typer.Option("--model", metavar="FORMULA", help='Such as "bp ~ age + sex"; repeatable.'),
+    list[str] | None, taking("--model", "FORMULA", 'Such as "bp ~ age + sex"; repeatable.')
 ]
 Classify = Annotated[
     list[str] | None,
-    typer.Option(
-        "--classify",
-        metavar="COLUMN",
-        help="Predict this category, learnt from the release; repeatable.",
-    ),
+    taking("--classify", "COLUMN", "Predict this category, learnt from the release; repeatable."),
 ]
-Clusters = Annotated[
-    int | None,
-    typer.Option("--clusters", metavar="K", min=2, help="Find K groups in both tables."),
-]
+Clusters = Annotated[int | None, taking("--clusters", "K", "Find K groups in both tables.", min=2)]
 Select = Annotated[
     list[str] | None,
-    typer.Option(
-        "--select",
-        metavar="RESPONSE",
-        help="Which columns matter for this one, by the lasso; repeatable.",
-    ),
+    taking("--select", "RESPONSE", "Which columns matter for this one, by the lasso; repeatable."),
 ]
 Against = Annotated[
     Path | None,
-    typer.Option(
+    taking(
         "--against",
-        metavar="OTHER_RELEASE",
-        help="Another release of ORIGINAL: which gives more privacy for what it loses?",
+        "OTHER_RELEASE",
+        "Another release of ORIGINAL: which gives more privacy for what it loses?",
     ),
 ]
 PolicyFile = Annotated[
-    Path | None,
-    typer.Option("--policy", metavar="P.toml", help="Other thresholds; see icsa policy."),
+    Path | None, taking("--policy", "P.toml", "Other thresholds; see icsa policy.")
 ]
-JsonFile = Annotated[
-    Path | None,
-    typer.Option("--json", metavar="FILE", help="Everything as JSON; CONFIDENTIAL."),
-]
+JsonFile = Annotated[Path | None, taking("--json", "FILE", "Everything as JSON; CONFIDENTIAL.")]
 PublicJsonFile = Annotated[
-    Path | None,
-    typer.Option("--public-json", metavar="FILE", help="The same, to be handed out."),
+    Path | None, taking("--public-json", "FILE", "The same, to be handed out.")
 ]
 Gate = Annotated[
     bool, typer.Option("--gate", help="Exit with 3 for look again, 4 for do not release.")
 ]
 Redraws = Annotated[
     int,
-    typer.Option(
+    taking(
         "--redraws",
-        metavar="N",
+        "N",
+        "Release the original N times by icsa anonymize, for the risk before any key.",
         min=0,
-        help="Release the original N times by icsa anonymize, for the risk before any key.",
     ),
 ]
 
@@ -278,19 +262,14 @@ def _usual_plan(table: Table, schema: Schema | None) -> tuple[Plan, Schema, str]
 
 def _write(assessment: Assessment, outputs: Mapping[str, Path | None]) -> None:
     """Write the files that were asked for, by their options."""
-    editions: dict[str, Edition] = {
-        "--json": "internal",
-        "--public-json": "public",
-        "--report": "internal",
-        "--public-report": "public",
-    }
     for option, path in outputs.items():
         if path is None:
             continue
+        edition: Edition = "public" if option.startswith("--public") else "internal"
         if option.endswith("json"):
-            assessment.to_json(path, editions[option])
+            assessment.to_json(path, edition)
         else:
             from icsa.report import write_assessment_report
 
             # Whether files may be replaced was asked before the work began.
-            write_assessment_report(assessment.document(editions[option]), path, force=True)
+            write_assessment_report(assessment.document(edition), path, force=True)

@@ -21,6 +21,7 @@ from icsa.cli.arguments import (
     require_free,
     require_of_use,
     schema_of,
+    taking,
     telling_what_is_written,
 )
 from icsa.cli.console import plain
@@ -41,8 +42,7 @@ def inspect(
         Path, typer.Argument(metavar="FILE", help="A table: CSV, Parquet, Excel, SPSS, Stata, SAS.")
     ],
     schema_out: Annotated[
-        Path | None,
-        typer.Option("--schema-out", metavar="TOML", help="Write a schema to change and use."),
+        Path | None, taking("--schema-out", "TOML", "Write a schema to change and use.")
     ] = None,
     schema: SchemaFile = None,
     separator: Separator = None,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from icsa.cli.arguments import taking
 
 __all__ = ["app"]
 
@@ -22,42 +23,40 @@ app = typer.Typer(
 Quick = Annotated[bool, typer.Option("--quick", help="A smaller study, in minutes.")]
 Out = Annotated[
     Path | None,
-    typer.Option(
+    taking(
         "--out",
-        metavar="DIR",
-        help="Folder for the results; an interrupted study in it goes on. "
+        "DIR",
+        "Folder for the results; an interrupted study in it goes on. "
         "Default: icsa-STUDY, or icsa-STUDY-quick.",
     ),
 ]
 Workers = Annotated[
-    int | None,
-    typer.Option("--workers", metavar="COUNT", min=1, help="Processes. Default: one a core."),
+    int | None, taking("--workers", "COUNT", "Processes. Default: one a core.", min=1)
 ]
 Dask = Annotated[
     str | None,
-    typer.Option(
+    taking(
         "--dask",
-        metavar="ADDRESS",
-        help="Compute on the Dask cluster with this scheduler; 'local' starts one here.",
+        "ADDRESS",
+        "Compute on the Dask cluster with this scheduler; 'local' starts one here.",
     ),
 ]
 ShowConfig = Annotated[
     bool, typer.Option("--show-config", help="Print every parameter as JSON and stop.")
 ]
-Seed = Annotated[
-    int | None,
-    typer.Option("--seed", metavar="SEED", min=0, help="Everything random comes from it."),
-]
+Seed = Annotated[int | None, taking("--seed", "SEED", "Everything random comes from it.", min=0)]
 Methods = Annotated[
     list[str] | None,
-    typer.Option(
+    taking(
         "--method",
-        metavar="NAME",
-        help="sa or a pair of scatters such as mcd50-mcd75, then a mask such as +rotate, then +d "
+        "NAME",
+        "sa or a pair of scatters such as mcd50-mcd75, then a mask such as +rotate, then +d "
         "to decorrelate. Default: those of the paper.",
     ),
 ]
+Count = int | None
 Numbers = list[int] | None
+Names = list[str] | None
 
 # What --quick changes, where no option says otherwise.
 _QUICK: dict[str, dict[str, Any]] = {
@@ -77,54 +76,37 @@ _QUICK: dict[str, dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True)
-class _Run:
-    """How a study is to be run, whatever it computes."""
-
-    quick: bool
-    out: Path | None
-    workers: int | None
-    dask: str | None
-    show_config: bool
-
-
 @app.command()
 def simulation(
-    n: Annotated[Numbers, typer.Option("--n", metavar="ROWS", help="Rows of a table.")] = None,
+    n: Annotated[Numbers, taking("--n", "ROWS", "Rows of a table.")] = None,
     columns: Annotated[
-        Numbers, typer.Option("--columns", metavar="COLUMNS", help="Columns, response included.")
+        Numbers, taking("--columns", "COLUMNS", "Columns, response included.")
     ] = None,
-    severity: Annotated[
-        Numbers, typer.Option("--severity", metavar="SHIFT", help="How far outliers are.")
-    ] = None,
-    scenario: Annotated[Numbers, typer.Option("--scenario", metavar="1|2", help="1 or 2.")] = None,
+    severity: Annotated[Numbers, taking("--severity", "SHIFT", "How far outliers are.")] = None,
+    scenario: Annotated[Numbers, taking("--scenario", "1|2", "1 or 2.")] = None,
     method: Methods = None,
     also: Annotated[
-        list[str] | None,
-        typer.Option("--also", metavar="NAME", help="A method besides the others, such as sa+d."),
+        Names, taking("--also", "NAME", "A method besides the others, such as sa+d.")
     ] = None,
     repetitions: Annotated[
-        int | None,
-        typer.Option(
-            "--repetitions", metavar="COUNT", min=1, help="Data sets a cell. Default: 1000."
-        ),
+        Count, taking("--repetitions", "COUNT", "Data sets a cell. Default: 1000.", min=1)
     ] = None,
     attack: Annotated[
-        list[str] | None,
-        typer.Option(
+        Names,
+        taking(
             "--attack",
-            metavar="NAME",
-            help="A method whose releases are put together again. Default: sa, mcd50-mcd75 and "
+            "NAME",
+            "A method whose releases are put together again. Default: sa, mcd50-mcd75 and "
             "those of --also.",
         ),
     ] = None,
     attack_repetitions: Annotated[
-        int | None,
-        typer.Option(
+        Count,
+        taking(
             "--attack-repetitions",
-            metavar="COUNT",
+            "COUNT",
+            "Data sets a cell whose releases are attacked, the first ones. Default: 200.",
             min=0,
-            help="Data sets a cell whose releases are attacked, the first ones. Default: 200.",
         ),
     ] = None,
     seed: Seed = None,
@@ -151,31 +133,19 @@ def simulation(
         "attacked_repetitions": attack_repetitions,
         "seed": seed,
     }
-    _run("simulation", options, also, _Run(quick, out, workers, dask, show_config))
+    _run("simulation", options, also, quick, out, workers, dask, show_config)
 
 
 @app.command()
 def wdbc(
     releases: Annotated[
-        int | None,
-        typer.Option(
-            "--releases",
-            metavar="COUNT",
-            min=1,
-            help="Releases a method and target. Default: 2000.",
-        ),
+        Count, taking("--releases", "COUNT", "Releases a method and target. Default: 2000.", min=1)
     ] = None,
     rows: Annotated[
-        str | None,
-        typer.Option(
-            "--rows", metavar="NAME", help="Draw of the rows: adbench (default) or campos."
-        ),
+        str | None, taking("--rows", "NAME", "Draw of the rows: adbench (default) or campos.")
     ] = None,
     scatters: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--scatters", metavar="PAIR", help="A pair besides mcd50-mcd75, such as hr-tyler."
-        ),
+        Names, taking("--scatters", "PAIR", "A pair besides mcd50-mcd75, such as hr-tyler.")
     ] = None,
     seed: Seed = None,
     quick: Quick = False,
@@ -191,32 +161,21 @@ def wdbc(
     Example: icsa study wdbc --quick --scatters hr-tyler
     """
     options = {"releases": releases, "rows": rows, "seed": seed}
-    _run("wdbc", options, scatters, _Run(quick, out, workers, dask, show_config))
+    _run("wdbc", options, scatters, quick, out, workers, dask, show_config)
 
 
 @app.command()
 def theorem(
-    n: Annotated[
-        Numbers, typer.Option("--n", metavar="ROWS", help="Rows besides the outlier.")
-    ] = None,
-    columns: Annotated[
-        Numbers, typer.Option("--columns", metavar="COLUMNS", help="Columns.")
-    ] = None,
+    n: Annotated[Numbers, taking("--n", "ROWS", "Rows besides the outlier.")] = None,
+    columns: Annotated[Numbers, taking("--columns", "COLUMNS", "Columns.")] = None,
     distance: Annotated[
         list[float] | None,
-        typer.Option(
-            "--distance",
-            metavar="H",
-            help="Of the outlier, in (n + 2) radii of the others; over 1.",
-        ),
+        taking("--distance", "H", "Of the outlier, in (n + 2) radii of the others; over 1."),
     ] = None,
     method: Methods = None,
-    tables: Annotated[
-        int | None, typer.Option("--tables", metavar="COUNT", min=1, help="Tables a cell.")
-    ] = None,
+    tables: Annotated[Count, taking("--tables", "COUNT", "Tables a cell.", min=1)] = None,
     releases: Annotated[
-        int | None,
-        typer.Option("--releases", metavar="COUNT", min=1, help="Releases a table and method."),
+        Count, taking("--releases", "COUNT", "Releases a table and method.", min=1)
     ] = None,
     seed: Seed = None,
     quick: Quick = False,
@@ -240,58 +199,42 @@ def theorem(
         "releases": releases,
         "seed": seed,
     }
-    _run("theorem", options, None, _Run(quick, out, workers, dask, show_config))
+    _run("theorem", options, None, quick, out, workers, dask, show_config)
 
 
 @app.command()
 def attacks(
     attack: Annotated[
-        list[str] | None,
-        typer.Option(
+        Names,
+        taking(
             "--attack",
-            metavar="NAME",
-            help="reassembly, digits, 'two releases', insiders, 'all but one' or membership. "
+            "NAME",
+            "reassembly, digits, 'two releases', insiders, 'all but one' or membership. "
             "Default: all.",
         ),
     ] = None,
     kind: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--kind",
-            metavar="NAME",
-            help="Tables: normal, lognormal, t3, t5, mixture, rounded. Default: all.",
+        Names,
+        taking(
+            "--kind", "NAME", "Tables: normal, lognormal, t3, t5, mixture, rounded. Default: all."
         ),
     ] = None,
-    n: Annotated[Numbers, typer.Option("--n", metavar="ROWS", help="Rows of a table.")] = None,
-    columns: Annotated[
-        Numbers, typer.Option("--columns", metavar="COLUMNS", help="Columns.")
-    ] = None,
+    n: Annotated[Numbers, taking("--n", "ROWS", "Rows of a table.")] = None,
+    columns: Annotated[Numbers, taking("--columns", "COLUMNS", "Columns.")] = None,
     severity: Annotated[
         list[float] | None,
-        typer.Option(
-            "--severity", metavar="SD", help="How many standard deviations out the person is."
-        ),
+        taking("--severity", "SD", "How many standard deviations out the person is."),
     ] = None,
     method: Methods = None,
-    also: Annotated[
-        list[str] | None,
-        typer.Option("--also", metavar="NAME", help="A method besides the others."),
-    ] = None,
+    also: Annotated[Names, taking("--also", "NAME", "A method besides the others.")] = None,
     digits_columns: Annotated[
-        Numbers,
-        typer.Option(
-            "--digits-columns", metavar="COLUMNS", help="Columns where digits are attacked: 2 to 5."
-        ),
+        Numbers, taking("--digits-columns", "COLUMNS", "Columns where digits are attacked: 2 to 5.")
     ] = None,
     tables: Annotated[
-        int | None,
-        typer.Option(
-            "--tables", metavar="COUNT", min=1, help="Tables a cell of attacks that are fast."
-        ),
+        Count, taking("--tables", "COUNT", "Tables a cell of attacks that are fast.", min=1)
     ] = None,
     slow_tables: Annotated[
-        int | None,
-        typer.Option("--slow-tables", metavar="COUNT", min=1, help="Tables of the others."),
+        Count, taking("--slow-tables", "COUNT", "Tables of the others.", min=1)
     ] = None,
     seed: Seed = None,
     quick: Quick = False,
@@ -319,36 +262,42 @@ def attacks(
         "slow_tables": slow_tables,
         "seed": seed,
     }
-    _run("attacks", options, also, _Run(quick, out, workers, dask, show_config))
+    _run("attacks", options, also, quick, out, workers, dask, show_config)
 
 
-def _run(name: str, options: Mapping[str, Any], also: list[str] | None, how: _Run) -> None:
+def _run(
+    name: str,
+    options: Mapping[str, Any],
+    also: list[str] | None,
+    quick: bool,
+    out: Path | None,
+    workers: int | None,
+    dask: str | None,
+    show_config: bool,
+) -> None:
     """Compute a study, or go on with it, and write its results."""
     from icsa.studies import config_text, run_study
 
     module = importlib.import_module(f"icsa.studies.{name}")
     given: dict[str, Any] = {
-        key: _frozen(value) for key, value in options.items() if value not in (None, [])
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in options.items()
+        if value not in (None, [])
     }
-    quick = _QUICK[name] if how.quick else {}
     config_of = getattr(module, f"{name.title()}Config")
     if also:
         others = given.get("methods") or config_of().methods
         given["methods"] = tuple(dict.fromkeys((*others, *also)))
-    config = config_of(**{**quick, **given})
+    config = config_of(**{**(_QUICK[name] if quick else {}), **given})
     study = getattr(module, f"{name}_study")(config)
-    if how.show_config:
+    if show_config:
         print(config_text(study))
         return
-    out = how.out or Path(f"icsa-{name}{'-quick' if how.quick else ''}")
+    folder = out or Path(f"icsa-{name}{'-quick' if quick else ''}")
     try:
-        run_study(study, out, workers=how.workers or os.cpu_count() or 1, dask=how.dask)
-        importlib.import_module(f"icsa.studies.{name}_results").write_results(study, out)
+        run_study(study, folder, workers=workers or os.cpu_count() or 1, dask=dask)
+        importlib.import_module(f"icsa.studies.{name}_results").write_results(study, folder)
     except KeyboardInterrupt as stop:
         stop.add_note("What is finished is kept: the same command goes on where it stopped.")
         raise
-    print(f"The results are in {out}.")
-
-
-def _frozen(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
+    print(f"The results are in {folder}.")
