@@ -37,12 +37,6 @@ def require_readable(path: Path, remedy: str = "Check its name and its folder.")
     path : Path
     remedy : str
         What to do where there is no such file.
-
-    Examples
-    --------
-    >>> require_readable(Path("no such file.csv"))
-    Traceback (most recent call last):
-    FileNotFoundError: There is no file no such file.csv. Check its name and its folder.
     """
     if path.is_dir():
         raise InputError(f"{path} is a folder. Give the name of a file in it.")
@@ -70,15 +64,6 @@ def write_atomically(path: Path, writer: Callable[[Path], object]) -> None:
         The file to write; its folder must be there.
     writer : callable
         Gets the name to write to, which is in the same folder and ends like `path`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "answer.txt"
-    ...     write_atomically(path, lambda beside: beside.write_text("42"))
-    ...     path.read_text(), len(list(Path(folder).iterdir()))
-    ('42', 1)
     """
     beside = path.with_name(f"{UNFINISHED}{secrets.token_hex(4)}-{path.name}")
     try:
@@ -97,16 +82,7 @@ def write_atomically(path: Path, writer: Callable[[Path], object]) -> None:
 
 
 def write_text_atomically(path: Path, text: str) -> None:
-    r"""Write `text` as UTF-8 with ``\n`` at the ends of lines, as a whole or not at all.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_text_atomically(Path(folder) / "answer.txt", "forty-two")
-    ...     (Path(folder) / "answer.txt").read_text()
-    'forty-two'
-    """
+    r"""Write `text` as UTF-8 with ``\n`` at the ends of lines, as a whole or not at all."""
     write_atomically(path, lambda beside: beside.write_text(text, encoding="utf-8", newline="\n"))
 
 
@@ -150,7 +126,7 @@ def _reach_the_disk(path: Path) -> None:
 
 
 def read_toml(path: Path, remedy: str) -> dict[str, Any]:
-    r"""Return what a TOML file says.
+    """Return what a TOML file says.
 
     Parameters
     ----------
@@ -162,15 +138,6 @@ def read_toml(path: Path, remedy: str) -> dict[str, Any]:
     ------
     InputError
         It is not written in UTF-8, or no TOML; with the line.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "schema.toml"
-    ...     _ = path.write_text("version = 1\n")
-    ...     read_toml(path, "Repair it.")
-    {'version': 1}
     """
     import tomlkit  # needed by few
     from tomlkit.exceptions import TOMLKitError

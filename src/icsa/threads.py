@@ -63,11 +63,6 @@ def one_linear_algebra_thread() -> Iterator[None]:
 
     On matrices of a few columns its own threads mostly wait for each other, and on a busy machine
     for long; blocks of rows on threads of ours do not.
-
-    Examples
-    --------
-    >>> with one_linear_algebra_thread():
-    ...     pass
     """
     from threadpoolctl import threadpool_limits
 

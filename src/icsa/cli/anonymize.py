@@ -205,7 +205,7 @@ def _made(
     """Read, mask and write. A release that is made once lets the original go as early as can be."""
     from icsa.cli.console import stages
 
-    _load_meanwhile()
+    Thread(target=_load).start()
     table = read()
     from icsa.release import PlanOnce, plan, prepare, release
     from icsa.release.methods import method_of
@@ -235,16 +235,12 @@ def _made(
     return _Made(made, table, kept, declared, seconds)
 
 
-def _load_meanwhile() -> None:
-    """Begin to load what a release needs while its file is being read, in a thread of its own.
+def _load() -> None:
+    """Load what a release needs, in a thread of its own while its file is being read.
 
     Polars reads without holding the interpreter, so that half of the time is gained. What goes
-    wrong in the thread goes wrong again, and is told, where it is needed.
+    wrong here goes wrong again, and is told, where it is needed.
     """
-    Thread(target=_load).start()
-
-
-def _load() -> None:
     with suppress(Exception):
         import numpy as np
 

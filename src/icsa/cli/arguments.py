@@ -75,12 +75,6 @@ def require_free(
         Files that the command reads: never written to, with --force neither.
     force : bool
         Whether other files may be replaced.
-
-    Examples
-    --------
-    >>> require_free({"--output": Path("a.csv"), "--save-key": Path("a.csv")}, [], force=True)
-    Traceback (most recent call last):
-    icsa.errors.InputError: --output and --save-key are the same file, a.csv. Give ...
     """
     # Not Path.resolve, which ends in an error of its own where a link leads to itself.
     read = {os.path.realpath(path) for path in inputs if path is not None}
@@ -130,15 +124,7 @@ def require_of_use(
     encoding: str | None,
     sheet: str | None,
 ) -> None:
-    """Refuse an option of reading that goes with none of the files.
-
-    Examples
-    --------
-    >>> options = {"separator": None, "decimal": None, "encoding": None, "sheet": "2"}
-    >>> require_of_use([Path("a.csv")], **options)
-    Traceback (most recent call last):
-    icsa.errors.InputError: --sheet is for .xlsx files, and a.csv is none. Leave it out.
-    """
+    """Refuse an option of reading that goes with none of the files."""
     options = {"separator": separator, "decimal": decimal, "encoding": encoding, "sheet": sheet}
     given = [option for option, value in options.items() if value is not None]
     if not given:
@@ -162,13 +148,6 @@ def naming_the_file(path: Path) -> Iterator[None]:
 
     Unknown names are left alone: they are of options or in a schema, and say so. Errors about the
     structure of a file count its header as row 1, so those about cells say that they do not.
-
-    Examples
-    --------
-    >>> with naming_the_file(Path("people.csv")):
-    ...     raise InputError("The table has 3 rows.")
-    Traceback (most recent call last):
-    icsa.errors.InputError: people.csv: The table has 3 rows.
     """
     try:
         yield
@@ -216,15 +195,6 @@ def telling_what_is_written(paths: Iterable[Path | None]) -> Iterator[None]:
     ----------
     paths : iterable of Path or None
         All that the command may write.
-
-    Examples
-    --------
-    >>> try:
-    ...     with telling_what_is_written([Path("release.csv")]):
-    ...         raise KeyboardInterrupt
-    ... except KeyboardInterrupt as stop:
-    ...     print(*stop.__notes__)
-    Nothing was written.
     """
     before = {path: _state(path) for path in paths if path is not None}
     try:

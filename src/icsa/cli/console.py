@@ -23,13 +23,7 @@ _LONG = 2_000_000
 
 
 def console() -> Console:
-    """Return a console on standard output.
-
-    Examples
-    --------
-    >>> console().print("a table", style="red")
-    a table
-    """
+    """Return a console on standard output."""
     from rich.console import Console
 
     class Pipe(Console):
@@ -81,24 +75,13 @@ def print_line(
     style : str, optional
     to_copy : bool
         Whether it is a path or a command, which must stay in one line.
-
-    Examples
-    --------
-    >>> print_line(console(), "written: [red]release.csv")
-    written: [red]release.csv
     """
     show.print(plain(text), markup=False, style=style, soft_wrap=to_copy)
 
 
 @contextmanager
 def stages(n_cells: int, *, quiet: bool) -> Iterator[Callable[[str, float], None]]:
-    """Give a function to call with the name of a stage and the share of the work before it.
-
-    Examples
-    --------
-    >>> with stages(10, quiet=False) as progress:
-    ...     progress("reading", 0.5)
-    """
+    """Give a function to call with the name of a stage and the share of the work before it."""
     if quiet or n_cells < _LONG or not sys.stderr.isatty():
         yield lambda _name, _share: None
         return

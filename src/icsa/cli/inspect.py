@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from json import dumps
 from pathlib import Path
 from shlex import join
 from typing import TYPE_CHECKING, Annotated
@@ -70,28 +71,19 @@ def inspect(
         with naming_the_file(file):
             inspection = inspect_table(table, given, related=related_columns(table, given))
         if schema_out is not None:
-            _write(inspection, schema_out)
+            from icsa.files import write_text_atomically
+            from icsa.schema_files import schema_text
+
+            write_text_atomically(schema_out, schema_text(inspection))
+    layout = describe_layout(table)
     if json:
-        _print_json(inspection, file, describe_layout(table))
+        print(dumps({"file": str(file), "layout": layout, **inspection.as_dict()}, indent=2))
         return
-    _show(inspection, f"{file}: {describe_layout(table)}")
+    _show(inspection, f"{file}: {layout}")
     if schema_out is not None:
         print()
         print(plain(f"The schema is in {schema_out}. Change what is wrong in it, then:"))
         print(plain(join(["icsa", "anonymize", str(file), "--schema", str(schema_out)])))
-
-
-def _write(inspection: Inspection, path: Path) -> None:
-    from icsa.files import write_text_atomically
-    from icsa.schema_files import schema_text
-
-    write_text_atomically(path, schema_text(inspection))
-
-
-def _print_json(inspection: Inspection, file: Path, layout: str) -> None:
-    from json import dumps
-
-    print(dumps({"file": str(file), "layout": layout, **inspection.as_dict()}, indent=2))
 
 
 def _show(inspection: Inspection, heading: str) -> None:

@@ -40,12 +40,6 @@ def assigned_levels(scores: Matrix, counts: Counts) -> Vector:
         How well every level fits every row.
     counts : array of int
         Of every level; they add up to the number of rows.
-
-    Examples
-    --------
-    >>> scores = np.array([[0.9, 0.8, 0.7], [0.1, 0.2, 0.3]])
-    >>> assigned_levels(scores, np.array([1, 2]))
-    array([0., 1., 1.])
     """
     n_rows = scores.shape[1]
     offsets = np.zeros(counts.size)
@@ -66,13 +60,6 @@ def balancing_offsets(
     """Return offsets whose best levels have nearly the given counts, and these levels.
 
     No offset moves further than `reach` from its start.
-
-    Examples
-    --------
-    >>> scores = np.array([[0.9, 0.8, 0.7], [0.1, 0.2, 0.3]])
-    >>> offsets, places = balancing_offsets(scores, np.array([1, 2]), np.zeros(2))
-    >>> places
-    array([0, 1, 1])
     """
     offsets = start.copy()
     n_levels, n_rows = scores.shape

@@ -138,13 +138,7 @@ def just_above(number: float, nearest: float, lattice: Lattice | None) -> float:
 
 
 def just_below(number: float, nearest: float, lattice: Lattice | None) -> float:
-    """Return the next lattice point below a number; without a lattice, a little below it.
-
-    Examples
-    --------
-    >>> just_below(100.0, 99.5, None)
-    99.99
-    """
+    """Return the next lattice point below a number; without a lattice, a little below it."""
     if lattice is not None:
         return lattice.below(number)
     return -just_above(-number, -nearest, None)

@@ -110,24 +110,12 @@ def moved_counts(
 
 
 def level_tree(counts: Counts) -> list[tuple[int, int]]:
-    """Return each level that somebody has but the most common one, with the level above it.
-
-    Examples
-    --------
-    >>> level_tree(np.array([100, 0, 400, 2]))
-    [(0, 2), (3, 2)]
-    """
+    """Return each level that somebody has but the most common one, with the level above it."""
     by_size = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)].tolist()
     return [(level, by_size[place // _BRANCHES]) for place, level in enumerate(by_size[1:])]
 
 
 def most_moved(counts: Counts, moved: Counts, level: int, above: int, fewest: int) -> int:
-    """Return how many people may move to a level or from it, given what has moved before.
-
-    Examples
-    --------
-    >>> most_moved(np.array([400, 100]), np.array([400, 100]), 1, 0, fewest=2)
-    3
-    """
+    """Return how many people may move to a level or from it, given what has moved before."""
     usual = round(_SHARE_OF_ERROR * float(np.sqrt(counts[level])))
     return min(max(fewest, usual), int(moved[level]), int(moved[above]))

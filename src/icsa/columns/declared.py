@@ -84,12 +84,6 @@ def checked_numbers(values: Vector, spec: ColumnSpec, number_of: Callable[[Any],
     spec : ColumnSpec
     number_of : function
         From a declared bound or missing code to the number that a cell of that value has.
-
-    Examples
-    --------
-    >>> spec = ColumnSpec(name="age", kind="integer", missing_codes=(999,))
-    >>> checked_numbers(np.array([41.0, 999.0]), spec, float)
-    array([41., nan])
     """
     numbers = values
     for code in spec.missing_codes:
@@ -113,14 +107,7 @@ def checked_numbers(values: Vector, spec: ColumnSpec, number_of: Callable[[Any],
 
 
 def without_codes(cells: pl.Series, spec: ColumnSpec) -> pl.Series:
-    """Return the cells with null for NaN and for missing codes.
-
-    Examples
-    --------
-    >>> spec = ColumnSpec(name="smokes", kind="binary", missing_codes=("unknown",))
-    >>> without_codes(pl.Series(["yes", "unknown", None]), spec).to_list()
-    ['yes', None, None]
-    """
+    """Return the cells with null for NaN and for missing codes."""
     if cells.dtype.is_float():
         cells = cells.fill_nan(None)
     compared = cells
@@ -140,13 +127,7 @@ def without_codes(cells: pl.Series, spec: ColumnSpec) -> pl.Series:
 
 
 def is_present(cells: pl.Series, spec: ColumnSpec) -> Flags:
-    """Return which cells hold something: neither null, NaN nor a missing code.
-
-    Examples
-    --------
-    >>> is_present(pl.Series([1.0, None, float("nan")]), ColumnSpec(name="x", kind="continuous"))
-    array([ True, False, False])
-    """
+    """Return which cells hold something: neither null, NaN nor a missing code."""
     return without_codes(cells, spec).is_not_null().to_numpy()
 
 

@@ -60,12 +60,6 @@ def find_levels(cells: pl.Series, spec: ColumnSpec, *, keep_unseen: bool = False
     spec : ColumnSpec
     keep_unseen : bool
         Whether declared levels without a cell, and those of an Enum, have a position too.
-
-    Examples
-    --------
-    >>> spec = ColumnSpec(name="stage", kind="ordinal", levels=("low", "high"))
-    >>> find_levels(pl.Series(["high", None, "high", "low"]), spec).counts
-    array([1, 2])
     """
     if cells.dtype.is_nested() or cells.dtype == pl.Object:
         raise InputError(

@@ -69,13 +69,6 @@ class Tail:
         Of their generalised Pareto law: 0 is exponential, less ends sooner.
     room : float
         From there up to the bound; infinite where there is none.
-
-    Examples
-    --------
-    >>> knots = np.array([10.0]), np.array([0.0])
-    >>> tail = Tail(*knots, mean=1.0, shape=0.0, room=np.inf)
-    >>> tail.by_rank(3).round(2)  # -log of 1/6, 3/6, 5/6
-    array([1.79, 0.69, 0.18])
     """
 
     people: Vector

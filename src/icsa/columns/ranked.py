@@ -64,13 +64,6 @@ class Binary(_RankedLevels):
 
     The number is the score. Decoding gives the second value to as many rows as had it, those with
     the largest scores.
-
-    Examples
-    --------
-    >>> cells = pl.Series("smokes", ["no", "yes", "no"])
-    >>> column = Binary.fit(cells, ColumnSpec(name="smokes", kind="binary"))
-    >>> column.cells(column.decode(np.array([[0.7], [0.1], [0.6]]))).to_list()
-    ['yes', 'no', 'no']
     """
 
     @classmethod

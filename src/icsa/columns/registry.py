@@ -39,13 +39,7 @@ KINDS: dict[Kind, KindRecord] = {
 
 
 def kind_of(name: Kind) -> KindRecord:
-    """Return the record of a kind; an error that names those there are for an unknown one.
-
-    Examples
-    --------
-    >>> kind_of("datetime").per_day
-    86400.0
-    """
+    """Return the record of a kind; an error that names those there are for an unknown one."""
     if name not in KINDS:
         raise UnknownNameError("kind", name, KINDS)
     return KINDS[name]
@@ -82,12 +76,6 @@ def fit_column(cells: pl.Series, spec: ColumnSpec, *, scale: Scale = "power") ->
 
 
 def storage_of(dtype: pl.DataType) -> Storage | None:
-    """Return how cells of a type become numbers and back; None where they do not.
-
-    Examples
-    --------
-    >>> storage_of(pl.Date()).holds, storage_of(pl.String())
-    ('dates', None)
-    """
+    """Return how cells of a type become numbers and back; None where they do not."""
     storages = (kind.storage for kind in KINDS.values() if kind.storage is not None)
     return next((storage for storage in storages if storage.accepts(dtype)), None)

@@ -34,124 +34,17 @@ _LONGEST_IN_PYTHON = float(timedelta.max.days * 86_400)
 _LONGEST_DECLARED = 1e13
 
 
-class _Temporal(Continuous):
-    """What columns of dates and times share: there is a first and a last that can be written."""
-
-    @property
-    def calendar(self) -> tuple[float, float]:
-        """The first and last number that its type can be."""
-        return self.storage.natural_range(self.dtype)
+def _physical(cells: pl.Series) -> Vector:
+    return cells.to_physical().cast(pl.Float64).to_numpy()
 
 
-class Date(_Temporal):
-    """A column of dates; the number is the day, counted from 1970-01-01.
-
-    Encoded and decoded like `Continuous`, in whole days, or weeks if all cells are one weekday.
-    There is no natural bound, but for the years 1 to 9999.
-
-    Examples
-    --------
-    >>> from icsa.schema import ColumnSpec
-    >>> cells = pl.Series("born", [date(1970, 1, 2), date(1971, 3, 1), date(1969, 12, 31)])
-    >>> column = Date.fit(cells, ColumnSpec(name="born", kind="date"))
-    >>> column.numbers(cells)
-    array([  1., 424.,  -1.])
-    """
-
-    storage: ClassVar[Storage] = Storage(
-        holds="dates",
-        accepts=lambda dtype: dtype in (pl.Date, pl.Null),
-        numbers=lambda cells: cells.to_physical().cast(pl.Float64).to_numpy(),
-        to_cells=lambda numbers, _: numbers.round().cast(pl.Int32).cast(pl.Date),
-        declared_number=lambda value, _: _day(value),
-        natural_range=lambda _: (float(_FIRST_DAY), float(_LAST_DAY)),
-        finest_step=lambda _: Fraction(1),
-        zero_is_natural=False,
-    )
+def _ticks(dtype: pl.DataType) -> int:
+    """Return the ticks of a second; 1 where all cells are missing and the type has none."""
+    return _TICKS.get(getattr(dtype, "time_unit", ""), 1)
 
 
-class DateTime(_Temporal):
-    """A column of datetimes; the number is the seconds since 1970-01-01 by the clock on the wall.
-
-    With a time zone, midnight stays midnight in summer and winter. In the hour that clocks repeat,
-    the first time round is taken; times that clocks skip come an hour later.
-
-    Examples
-    --------
-    >>> from icsa.schema import ColumnSpec
-    >>> cells = pl.Series("seen", [datetime(1970, 1, 1, 0, 10), datetime(1970, 1, 2, 0, 45)])
-    >>> column = DateTime.fit(cells, ColumnSpec(name="seen", kind="datetime"))
-    >>> column.numbers(cells)
-    array([  600., 89100.])
-    """
-
-    storage: ClassVar[Storage] = Storage(
-        holds="dates with a time",
-        accepts=lambda dtype: dtype in (pl.Datetime, pl.Null),
-        numbers=lambda cells: _seconds(cells),
-        to_cells=lambda numbers, dtype: _datetimes(numbers, dtype),
-        declared_number=lambda value, dtype: _second(value, dtype),
-        natural_range=lambda dtype: _range(dtype),
-        finest_step=lambda dtype: Fraction(1, _TICKS[dtype.time_unit]),  # type: ignore[attr-defined]
-        zero_is_natural=False,
-    )
-
-
-class Duration(_Temporal):
-    """A column of lengths of time, in seconds.
-
-    Encoded and decoded like `Continuous`; durations that are all at least zero stay so.
-
-    Examples
-    --------
-    >>> from icsa.schema import ColumnSpec
-    >>> cells = pl.Series("stay", [timedelta(hours=1), timedelta(hours=3), timedelta(days=1)])
-    >>> column = Duration.fit(cells, ColumnSpec(name="stay", kind="duration"))
-    >>> column.numbers(cells)
-    array([ 3600., 10800., 86400.])
-    """
-
-    storage: ClassVar[Storage] = Storage(
-        holds="lengths of time",
-        accepts=lambda dtype: dtype in (pl.Duration, pl.Null),
-        numbers=lambda cells: _duration_seconds(cells),
-        to_cells=lambda numbers, dtype: _durations(numbers, dtype),
-        declared_number=lambda value, _: value.total_seconds(),
-        natural_range=lambda dtype: (-_longest(dtype), _longest(dtype)),
-        finest_step=lambda dtype: Fraction(1, _ticks(dtype)),
-        zero_is_natural=True,
-    )
-
-
-class TimeOfDay(_Temporal):
-    """A column of times of day, in seconds since midnight.
-
-    Encoded and decoded like `Continuous`, within 0:00 and 23:59:59. The circle is cut at midnight:
-    just before and just after it are far apart.
-
-    Examples
-    --------
-    >>> from icsa.schema import ColumnSpec
-    >>> cells = pl.Series("meal", [time(7, 30), time(8, 0), time(12, 15)])
-    >>> column = TimeOfDay.fit(cells, ColumnSpec(name="meal", kind="time"))
-    >>> column.numbers(cells)
-    array([27000., 28800., 44100.])
-    """
-
-    storage: ClassVar[Storage] = Storage(
-        holds="times of day",
-        accepts=lambda dtype: dtype in (pl.Time, pl.Null),
-        numbers=lambda cells: cells.to_physical().cast(pl.Float64).to_numpy() / _NANOSECONDS,
-        to_cells=lambda numbers, _: _ticks_of(numbers, _NANOSECONDS).cast(pl.Time),
-        declared_number=lambda value, _: _second_of_day(value),
-        natural_range=lambda _: (0.0, 86_399.999_999_999),
-        finest_step=lambda _: Fraction(1, 10**9),
-        zero_is_natural=False,
-    )
-
-
-def _day(value: Any) -> float:
-    return float((_date_bound(value) - date(1970, 1, 1)).days)
+def _ticks_of(numbers: pl.Series, a_second: float) -> pl.Series:
+    return (numbers * a_second).round().cast(pl.Int64)
 
 
 def _second(value: Any, dtype: pl.DataType) -> float:
@@ -166,16 +59,14 @@ def _second(value: Any, dtype: pl.DataType) -> float:
 
 
 def _seconds(cells: pl.Series) -> Vector:
-    if not isinstance(cells.dtype, pl.Datetime):
-        return cells.cast(pl.Float64).to_numpy()
-    ticks = cells.dt.replace_time_zone(None).to_physical().cast(pl.Float64)
-    return ticks.to_numpy() / float(_TICKS[cells.dtype.time_unit])
+    if isinstance(cells.dtype, pl.Datetime):
+        cells = cells.dt.replace_time_zone(None)
+    return _physical(cells) / float(_ticks(cells.dtype))
 
 
 def _datetimes(numbers: pl.Series, dtype: pl.DataType) -> pl.Series:
     assert isinstance(dtype, pl.Datetime)
-    ticks = (numbers * float(_TICKS[dtype.time_unit])).round().cast(pl.Int64)
-    on_the_wall = ticks.cast(pl.Datetime(dtype.time_unit))
+    on_the_wall = _ticks_of(numbers, float(_ticks(dtype))).cast(pl.Datetime(dtype.time_unit))
     zone = dtype.time_zone
     if zone is None:
         return on_the_wall
@@ -201,28 +92,12 @@ def _range(dtype: pl.DataType) -> tuple[float, float]:
     return lowest, highest
 
 
-def _ticks(dtype: pl.DataType) -> int:
-    return _TICKS[dtype.time_unit] if isinstance(dtype, pl.Duration) else 1
-
-
-def _ticks_of(numbers: pl.Series, a_second: float) -> pl.Series:
-    return (numbers * a_second).round().cast(pl.Int64)
-
-
-def _duration_seconds(cells: pl.Series) -> Vector:
-    return cells.to_physical().cast(pl.Float64).to_numpy() / float(_ticks(cells.dtype))
-
-
-def _durations(numbers: pl.Series, dtype: pl.DataType) -> pl.Series:
-    return _ticks_of(numbers, float(_ticks(dtype))).cast(dtype)
-
-
 def _longest(dtype: pl.DataType) -> float:
     """Return the seconds that 64 bits of ticks hold; at most those of Python's timedelta."""
     return min(_LARGEST_TICK / _ticks(dtype), _LONGEST_IN_PYTHON)
 
 
-def _second_of_day(value: Any) -> float:
+def _second_of_day(value: Any, _: pl.DataType) -> float:
     moment = _time_bound(value)
     return moment.hour * 3600.0 + moment.minute * 60.0 + moment.second + moment.microsecond / 1e6
 
@@ -249,6 +124,90 @@ def _time_bound(value: Any) -> time:
     if not isinstance(value, time):
         raise TypeError("a time of day is needed")
     return value
+
+
+class _Temporal(Continuous):
+    """What columns of dates and times share: there is a first and a last that can be written."""
+
+    @property
+    def calendar(self) -> tuple[float, float]:
+        """The first and last number that its type can be."""
+        return self.storage.natural_range(self.dtype)
+
+
+class Date(_Temporal):
+    """A column of dates; the number is the day, counted from 1970-01-01.
+
+    Encoded and decoded like `Continuous`, in whole days, or weeks if all cells are one weekday.
+    There is no natural bound, but for the years 1 to 9999.
+    """
+
+    storage: ClassVar[Storage] = Storage(
+        holds="dates",
+        accepts=lambda dtype: dtype in (pl.Date, pl.Null),
+        numbers=_physical,
+        to_cells=lambda numbers, _: numbers.round().cast(pl.Int32).cast(pl.Date),
+        declared_number=lambda value, _: float((_date_bound(value) - date(1970, 1, 1)).days),
+        natural_range=lambda _: (float(_FIRST_DAY), float(_LAST_DAY)),
+        finest_step=lambda _: Fraction(1),
+        zero_is_natural=False,
+    )
+
+
+class DateTime(_Temporal):
+    """A column of datetimes; the number is the seconds since 1970-01-01 by the clock on the wall.
+
+    With a time zone, midnight stays midnight in summer and winter. In the hour that clocks repeat,
+    the first time round is taken; times that clocks skip come an hour later.
+    """
+
+    storage: ClassVar[Storage] = Storage(
+        holds="dates with a time",
+        accepts=lambda dtype: dtype in (pl.Datetime, pl.Null),
+        numbers=_seconds,
+        to_cells=_datetimes,
+        declared_number=_second,
+        natural_range=_range,
+        finest_step=lambda dtype: Fraction(1, _ticks(dtype)),
+        zero_is_natural=False,
+    )
+
+
+class Duration(_Temporal):
+    """A column of lengths of time, in seconds.
+
+    Encoded and decoded like `Continuous`; durations that are all at least zero stay so.
+    """
+
+    storage: ClassVar[Storage] = Storage(
+        holds="lengths of time",
+        accepts=lambda dtype: dtype in (pl.Duration, pl.Null),
+        numbers=_seconds,
+        to_cells=lambda numbers, dtype: _ticks_of(numbers, float(_ticks(dtype))).cast(dtype),
+        declared_number=lambda value, _: value.total_seconds(),
+        natural_range=lambda dtype: (-_longest(dtype), _longest(dtype)),
+        finest_step=lambda dtype: Fraction(1, _ticks(dtype)),
+        zero_is_natural=True,
+    )
+
+
+class TimeOfDay(_Temporal):
+    """A column of times of day, in seconds since midnight.
+
+    Encoded and decoded like `Continuous`, within 0:00 and 23:59:59. The circle is cut at midnight:
+    just before and just after it are far apart.
+    """
+
+    storage: ClassVar[Storage] = Storage(
+        holds="times of day",
+        accepts=lambda dtype: dtype in (pl.Time, pl.Null),
+        numbers=lambda cells: _physical(cells) / _NANOSECONDS,
+        to_cells=lambda numbers, _: _ticks_of(numbers, _NANOSECONDS).cast(pl.Time),
+        declared_number=_second_of_day,
+        natural_range=lambda _: (0.0, 86_399.999_999_999),
+        finest_step=lambda _: Fraction(1, 10**9),
+        zero_is_natural=False,
+    )
 
 
 DATE = KindRecord(

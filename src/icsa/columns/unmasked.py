@@ -39,13 +39,6 @@ class Constant(_Unscored):
     """A column whose cells are all the same where they are there; its number is 0.
 
     Other kinds become constant where they have one value or none.
-
-    Examples
-    --------
-    >>> cells = pl.Series("site", ["A", None, "A"])
-    >>> column = Constant.fit(cells, ColumnSpec(name="site", kind="constant"))
-    >>> column.width, column.cells(column.numbers(cells)).to_list()
-    (0, ['A', None, 'A'])
     """
 
     value: pl.Series
@@ -161,15 +154,7 @@ class Identifier(_Unscored):
 
 
 class Text(_Unscored):
-    """A column of free text; its cells come out empty, and releases leave the column out.
-
-    Examples
-    --------
-    >>> cells = pl.Series("remarks", ["fell from a ladder", None])
-    >>> column = Text.fit(cells, ColumnSpec(name="remarks", kind="text"))
-    >>> column.width, column.cells(column.numbers(cells)).to_list()
-    (0, [None, None])
-    """
+    """A column of free text; its cells come out empty, and releases leave the column out."""
 
     @classmethod
     def fit(cls, cells: pl.Series, spec: ColumnSpec, scale: Scale = "power") -> Text:  # noqa: ARG003

@@ -16,17 +16,10 @@ pa: Any = require("pyarrow", "Arrow tables")
 
 
 def from_arrow(name: str, column: Any) -> tuple[pl.Series, bool | None]:
-    """Return a column of Arrow, and whether it is an ordered category (None: no category).
-
-    Examples
-    --------
-    >>> codes = pa.array([1, 0, None], pa.int8())
-    >>> column = pa.DictionaryArray.from_arrays(codes, ["none", "trace", "plus"], ordered=True)
-    >>> from_arrow("sugar", column)[0].dtype
-    Enum(categories=['none', 'trace', 'plus'])
-    """
+    """Return a column of Arrow, and whether it is an ordered category (None: no category)."""
     kind = column.type
-    if _holds(kind, (pa.types.is_decimal256, pa.types.is_run_end_encoded)):
+    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if pa.types.is_decimal256(inner) or pa.types.is_run_end_encoded(inner):
         raise _unreadable(name, kind)
     try:
         # bare of metadata, which may name extension types
@@ -46,15 +39,7 @@ def with_order(cells: pl.Series, column: Any) -> pl.Series:
 
 
 def ordered_levels(column: Any) -> list[str] | None:
-    """Return the levels of an ordered category of texts in their order, else None.
-
-    Examples
-    --------
-    >>> codes = pa.array([1, 0, None], pa.int8())
-    >>> ordered_levels(pa.DictionaryArray.from_arrays(codes, ["low", "high"], ordered=True))
-    ['low', 'high']
-    >>> ordered_levels(pa.array([1, 0]))
-    """
+    """Return the levels of an ordered category of texts in their order, else None."""
     kind = column.type
     if not pa.types.is_dictionary(kind) or not kind.ordered or not _is_text(kind.value_type):
         return None
@@ -74,11 +59,6 @@ def to_arrow(column: Any, like: Any) -> Any:
     """Return a column in the type of another if its cells fit it, else as it is.
 
     Ordered categories have all levels of the other column, in its order.
-
-    Examples
-    --------
-    >>> to_arrow(pa.chunked_array([[1, 2]]), pa.chunked_array([pa.array([5], pa.int8())])).type
-    DataType(int8)
     """
     wanted = like.type
     levels = ordered_levels(like)
@@ -118,11 +98,6 @@ def _is_text(kind: Any) -> bool:
     return bool(
         pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
     )
-
-
-def _holds(kind: Any, tests: Iterable[Any]) -> bool:
-    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return any(test(inner) for test in tests)
 
 
 def _unreadable(name: str, kind: Any) -> InputError:

@@ -83,15 +83,7 @@ class Format:
 
 
 def check_usable(source: str, names: Iterable[str]) -> None:
-    """Raise an error for a name that polars takes for a pattern of names: ``*`` and ``^...$``.
-
-    Examples
-    --------
-    >>> check_usable("t.csv", ["age", "income ($)"])
-    >>> check_usable("t.csv", ["^age$"])
-    Traceback (most recent call last):
-    icsa.errors.InputError: t.csv: column '^age$' cannot keep its name...
-    """
+    """Raise an error for a name that polars takes for a pattern of names: ``*`` and ``^...$``."""
     for name in names:
         if name == "*" or (name.startswith("^") and name.endswith("$")):
             raise InputError(
@@ -101,13 +93,7 @@ def check_usable(source: str, names: Iterable[str]) -> None:
 
 
 def listed_names(names: Sequence[str]) -> str:
-    """Return some names in quotes, the first five and how many more.
-
-    Examples
-    --------
-    >>> listed_names(["Data", "Codes"])
-    "'Data', 'Codes'"
-    """
+    """Return some names in quotes, the first five and how many more."""
     more = len(names) - _MOST_LISTED
     listed = ", ".join(repr(name) for name in names[:_MOST_LISTED])
     return listed if more <= 0 else f"{listed} and {more} more"

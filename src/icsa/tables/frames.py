@@ -38,19 +38,18 @@ def from_frame(frame: Any) -> Table:
     if isinstance(frame, pl.LazyFrame):
         raise InputError("A LazyFrame has no rows yet. Call its collect() first.")
     if isinstance(frame, pl.DataFrame):
-        return _table(frame.get_columns(), [None] * frame.width)
+        return _table([(cells, None) for cells in frame.get_columns()])
     if is_from("pandas", frame, "DataFrame"):
         from icsa.tables.pandas_columns import from_pandas
 
         names = _unique_names(list(frame.columns))
-        pairs = [from_pandas(name, frame.iloc[:, position]) for position, name in enumerate(names)]
-        return _table([cells for cells, _ in pairs], [ordered for _, ordered in pairs])
+        return _table([from_pandas(name, frame.iloc[:, k]) for k, name in enumerate(names)])
     if is_from("pyarrow", frame, "Table") or is_from("pyarrow", frame, "RecordBatch"):
-        return _from_arrow(frame)
-    raise InputError(
-        "A table must be a DataFrame of pandas or polars or a Table of pyarrow: "
-        f"got {type(frame).__module__}.{type(frame).__name__}."
-    )
+        from icsa.tables.arrow_columns import from_arrow
+
+        names = _unique_names(frame.schema.names)
+        return _table([from_arrow(n, cells) for n, cells in zip(names, frame.columns, strict=True)])
+    raise _no_frame("A table", frame)
 
 
 def to_frame(table: Table, like: _Frame) -> _Frame:
@@ -84,21 +83,26 @@ def to_frame(table: Table, like: _Frame) -> _Frame:
     elif is_from("pyarrow", like, "Table") or is_from("pyarrow", like, "RecordBatch"):
         frame = _to_arrow(table, like)
     else:
-        raise InputError(
-            "The frame to be like must be a DataFrame of pandas or polars or a Table of pyarrow: "
-            f"got {type(like).__module__}.{type(like).__name__}."
-        )
+        raise _no_frame("The frame to be like", like)
     result: _Frame = frame
     return result
 
 
-def _table(columns: Sequence[pl.Series], ordered: Sequence[bool | None]) -> Table:
-    frame = flat("The frame", pl.DataFrame(columns))
+def _no_frame(what: str, found: object) -> InputError:
+    return InputError(
+        f"{what} must be a DataFrame of pandas or polars or a Table of pyarrow: "
+        f"got {type(found).__module__}.{type(found).__name__}."
+    )
+
+
+def _table(columns: Sequence[tuple[pl.Series, bool | None]]) -> Table:
+    """Return the table of columns, each with whether it is an ordered category (None: none)."""
+    frame = flat("The frame", pl.DataFrame([cells for cells, _ in columns]))
     frame = pl.DataFrame([_without_nan(cells) for cells in frame.get_columns()])
     variables = {
-        cells.name: Variable(measurement="ordinal" if order else "nominal")
-        for cells, order in zip(columns, ordered, strict=True)
-        if order is not None
+        cells.name: Variable(measurement="ordinal" if ordered else "nominal")
+        for cells, ordered in columns
+        if ordered is not None
     }
     return Table(frame, variables)
 
@@ -153,14 +157,6 @@ def _pandas_names(names: Sequence[str], positions: Sequence[int | None], like: A
         return like
     taken = like.take(positions)
     return taken.remove_unused_levels() if isinstance(like, pd.MultiIndex) else taken
-
-
-def _from_arrow(frame: Any) -> Table:
-    from icsa.tables.arrow_columns import from_arrow
-
-    names = _unique_names(frame.schema.names)
-    pairs = [from_arrow(name, cells) for name, cells in zip(names, frame.columns, strict=True)]
-    return _table([cells for cells, _ in pairs], [ordered for _, ordered in pairs])
 
 
 def _to_arrow(table: Table, like: Any) -> Any:

@@ -231,11 +231,6 @@ def blank_rows_at_end(frame: pl.DataFrame) -> int:
     ----------
     frame : polars.DataFrame
         Of strings and floating-point numbers.
-
-    Examples
-    --------
-    >>> blank_rows_at_end(pl.DataFrame({"a": ["1", "", ""], "b": [None, "NA", None]}))
-    2
     """
     if frame.width < 2:
         return 0

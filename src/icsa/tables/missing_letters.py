@@ -6,8 +6,7 @@ A letter says why a number is missing. Cells hold null there, and the letters ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 import polars as pl
 
@@ -16,22 +15,13 @@ from icsa.tables.table import Table, Variable
 __all__ = [
     "split_letters",
     "stata_letters",
-    "with_letter_labels",
     "with_letters",
     "writable_letters",
 ]
 
 
 def split_letters(cells: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """Return numbers, null where a letter stands, and the letters, null where a number stands.
-
-    Examples
-    --------
-    >>> mixed = pl.Series("age", [41.0, "A", None], dtype=pl.Object)
-    >>> numbers, letters = split_letters(mixed)
-    >>> numbers.to_list(), letters.to_list()
-    ([41.0, None, None], [None, 'a', None])
-    """
+    """Return numbers, null where a letter stands, and the letters, null where a number stands."""
     values = cells.to_list()
     numbers = pl.Series(cells.name, [None if isinstance(v, str) else v for v in values])
     letters = [v.lower() if isinstance(v, str) else None for v in values]
@@ -40,29 +30,16 @@ def split_letters(cells: pl.Series) -> tuple[pl.Series, pl.Series]:
     return numbers, pl.Series(cells.name, letters, dtype=pl.String)
 
 
-def with_letters(numbers: pl.Series, letters: pl.Series) -> pl.Series:
-    """Return Python objects: the number where there is one, the letter, or None.
-
-    Examples
-    --------
-    >>> with_letters(pl.Series([41, None, None]), pl.Series([None, "a", None])).to_list()
-    [41, 'a', None]
-    """
-    both = zip(numbers.to_list(), letters.to_list(), strict=True)
+def with_letters(numbers: pl.Series, letters: pl.Series | None) -> pl.Series:
+    """Return Python objects: the number where there is one, the letter if there is, or None."""
+    found = [None] * len(numbers) if letters is None else letters.to_list()
+    both = zip(numbers.to_list(), found, strict=True)
     mixed = [letter if number is None else number for number, letter in both]
     return pl.Series(numbers.name, mixed, dtype=pl.Object)
 
 
 def writable_letters(table: Table, alphabet: str) -> dict[str, pl.Series]:
-    """Return the letters of each column that are in an alphabet, where the cell is missing.
-
-    Examples
-    --------
-    >>> frame = pl.DataFrame({"age": [41, None, None]})
-    >>> table = Table(frame, missing_letters={"age": pl.Series([None, "a", "_"])})
-    >>> writable_letters(table, "abc")["age"].to_list(), writable_letters(table, "")
-    ([None, 'a', None], {})
-    """
+    """Return the letters of each column that are in an alphabet, where the cell is missing."""
     known = list(alphabet)
     found = {}
     for name, letters in table.missing_letters.items():
@@ -71,19 +48,6 @@ def writable_letters(table: Table, alphabet: str) -> dict[str, pl.Series]:
             if fitting.any():
                 found[name] = letters.set(~fitting.fill_null(False), None)
     return found
-
-
-def with_letter_labels(
-    labels: Mapping[str, dict[Any, str]] | None,
-    variables: Mapping[str, Variable],
-    names: Iterable[str],
-) -> dict[str, dict[Any, str]] | None:
-    """Return the labels of values with those of the letters of some columns."""
-    found = dict(labels or {})
-    for name in names:
-        if variables[name].letter_labels:
-            found[name] = {**found.get(name, {}), **variables[name].letter_labels}
-    return found or None
 
 
 def stata_letters(

@@ -31,13 +31,7 @@ _UNITS = {"s": "ms", "ms": "ms", "us": "us", "ns": "ns"}
 
 
 def from_pandas(name: str, column: Any) -> tuple[pl.Series, bool | None]:
-    """Return a column of pandas, and whether it is an ordered category (None: no category).
-
-    Examples
-    --------
-    >>> from_pandas("age", pd.Series([41, None], dtype="Int64"))[0].to_list()
-    [41, None]
-    """
+    """Return a column of pandas, and whether it is an ordered category (None: no category)."""
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return _from_categories(name, column), bool(dtype.ordered)
@@ -62,18 +56,11 @@ def from_pandas(name: str, column: Any) -> tuple[pl.Series, bool | None]:
 
 
 def to_pandas(cells: pl.Series, like: Any) -> Any:
-    """Return the cells as a column of pandas, in the type of another column if they fit it.
-
-    Examples
-    --------
-    >>> to_pandas(pl.Series("age", [41, None]), pd.Series([1, None], dtype="Int64")).dtype
-    Int64Dtype()
-    """
+    """Return the cells as a column of pandas, in the type of another column if they fit it."""
     if like is None:
         return _by_default(cells)
-    dtype = like.dtype
     try:
-        return _in_type(cells, dtype)
+        return _in_type(cells, like.dtype)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
         return _by_default(cells)
 
@@ -130,10 +117,8 @@ def _moments(cells: pl.Series, dtype: Any) -> Any:
         cells = cells.cast(pl.Datetime("us"))
     zone = getattr(cells.dtype, "time_zone", None)
     unit = cells.dtype.time_unit  # type: ignore[attr-defined]
-    ticks = cells.to_physical().to_numpy(writable=True) if not cells.null_count() else None
-    if ticks is None:
-        missing = np.iinfo(np.int64).min
-        ticks = cells.to_physical().fill_null(missing).to_numpy(writable=True)
+    missing = np.iinfo(np.int64).min
+    ticks = cells.to_physical().fill_null(missing).to_numpy(writable=True)
     column = pd.Series(ticks.view(f"{kind}8[{unit}]"), name=cells.name)
     if zone is not None:
         wanted = dtype.tz if isinstance(dtype, pd.DatetimeTZDtype) else zone

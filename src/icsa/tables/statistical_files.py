@@ -25,7 +25,6 @@ from icsa.tables.base import FileKind, Format, ReadingOptions, check_usable, req
 from icsa.tables.missing_letters import (
     split_letters,
     stata_letters,
-    with_letter_labels,
     with_letters,
     writable_letters,
 )
@@ -118,11 +117,10 @@ def _write(table: Table, path: Path, kind: FileKind) -> None:
         options["variable_value_labels"] = _value_labels(frame, variables, family)
     if file_format == "dta" and (known := stata_letters(frame, variables, letters)):
         options["missing_user_values"] = known
-        options["variable_value_labels"] = with_letter_labels(
-            options["variable_value_labels"], variables, known
-        )
-        none = pl.Series([None], dtype=pl.String).new_from_index(0, frame.height)
-        frame = frame.with_columns(with_letters(frame[n], letters.get(n, none)) for n in known)
+        labels = options["variable_value_labels"] or {}
+        labels |= {n: {**labels.get(n, {}), **variables[n].letter_labels} for n in known}
+        options["variable_value_labels"] = {n: said for n, said in labels.items() if said} or None
+        frame = frame.with_columns(with_letters(frame[n], letters.get(n)) for n in known)
     if file_format in ("sav", "zsav"):
         options["missing_ranges"] = _missing_ranges(frame, variables)
         options["variable_measure"] = {
@@ -170,7 +168,8 @@ def _require_whole(path: Path, frame: pl.DataFrame, file_format: str) -> None:
 def _read_column(cells: pl.Series, meta: Any, file_format: str) -> tuple[pl.Series, Variable]:
     family, name = FAMILIES[file_format], cells.name
     shown = meta.original_variable_types.get(name)
-    codes = tuple(_code(r) for r in meta.missing_ranges.get(name, ()))
+    ranges = [(r["lo"], r["hi"]) for r in meta.missing_ranges.get(name, ())]
+    codes: tuple[Any, ...] = tuple(low if low == high else (low, high) for low, high in ranges)
     labels = dict(meta.variable_value_labels.get(name, {}))
     meanings: dict[str, str] = {}
     if not cells.dtype.is_numeric():
@@ -214,11 +213,6 @@ def _as_typed_in(cells: pl.Series) -> pl.Series:
     """
     shortest = cells.cast(pl.Float32).cast(pl.String).cast(pl.Float64)
     return cells.zip_with((cells.round() == cells).fill_null(True), shortest)
-
-
-def _code(missing_range: Mapping[str, Any]) -> Any:
-    low, high = missing_range["lo"], missing_range["hi"]
-    return low if low == high else (low, high)
 
 
 def _without(cells: pl.Series, codes: tuple[Any, ...]) -> pl.Series:

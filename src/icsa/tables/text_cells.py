@@ -17,7 +17,7 @@ from icsa.tables.table import Variable
 from icsa.tables.text_dates import parse_durations, parse_moments, slashes_are_day_first
 from icsa.tables.text_numbers import Marks, find_marks, parse_numbers
 
-__all__ = ["GROUPED", "MISSING", "Conventions", "TypedCells", "find_conventions", "type_cells"]
+__all__ = ["MISSING", "Conventions", "TypedCells", "find_conventions", "type_cells"]
 
 MISSING = ("", "NA", "N/A", "NaN", "NULL", "null", "<NA>")
 _TOKENS = (*MISSING, ".", "-", "None", "none", "nan", "n/a", "#N/A")
@@ -25,9 +25,6 @@ _AROUND = " \t"
 _BOOLEANS = (("true", "false"), ("True", "False"), ("TRUE", "FALSE"))
 # Cells of a column that are tried first, unless it is short.
 _PROBED, _SHORT = 64, 4096
-
-# The text format of numbers that are written with a separator of thousands.
-GROUPED = "grouped"
 
 
 @dataclass(frozen=True)
@@ -64,14 +61,7 @@ def find_conventions(
 
 
 def type_cells(cells: pl.Series, conventions: Conventions) -> TypedCells:
-    """Return a column of strings in the type that all its cells have.
-
-    Examples
-    --------
-    >>> found = type_cells(pl.Series("day", ["01-02-2020", "NA", "-"]), Conventions())
-    >>> found.cells.dtype, found.variable.text_format, found.cells.null_count()
-    (Date, '%d-%m-%Y', 2)
-    """
+    """Return a column of strings in the type that all its cells have."""
     tokens = _counted(cells)
     missing = Counter({token: tokens[token] for token in MISSING if token in tokens})
     texts = cells.set(cells.is_in(MISSING), None) if missing else cells
@@ -79,7 +69,7 @@ def type_cells(cells: pl.Series, conventions: Conventions) -> TypedCells:
         missing[""] += cells.null_count()
     if len(texts) > _SHORT and not _parsed(_probe(texts), conventions):
         return TypedCells(texts, Variable(), missing)
-    found = _parsed(_without_missing(_stripped(texts)), conventions)
+    found = _parsed(_cleaned(texts), conventions)
     if found is None:
         return TypedCells(texts, Variable(), missing)
     return TypedCells(found[0].alias(cells.name), found[1], missing | tokens)
@@ -89,12 +79,10 @@ def _parsed(stripped: pl.Series, conventions: Conventions) -> tuple[pl.Series, V
     if stripped.null_count() == len(stripped):
         return None
     if numbers := parse_numbers(stripped, conventions.marks):
-        text_format = GROUPED if numbers.grouped else None
-        return numbers.cells, Variable(decimals=numbers.decimals, text_format=text_format)
-    if moments := parse_moments(stripped, day_first=conventions.day_first):
-        return moments[0], Variable(text_format=moments[1])
-    if durations := parse_durations(stripped):
-        return durations[0], Variable(text_format=durations[1])
+        return numbers
+    day_first = conventions.day_first
+    if found := parse_moments(stripped, day_first=day_first) or parse_durations(stripped):
+        return found[0], Variable(text_format=found[1])
     first = stripped.drop_nulls()[0]
     for yes, no in _BOOLEANS:
         if first in (yes, no) and stripped.drop_nulls().is_in([yes, no]).all():
@@ -104,17 +92,14 @@ def _parsed(stripped: pl.Series, conventions: Conventions) -> tuple[pl.Series, V
 
 def _probe(texts: pl.Series) -> pl.Series:
     """Return a few cells: if they have no type but text, the column has none."""
-    few = _without_missing(_stripped(texts.drop_nulls().head(_PROBED)))
-    return few if few.null_count() < len(few) else _without_missing(_stripped(texts))
+    few = _cleaned(texts.drop_nulls().head(_PROBED))
+    return few if few.null_count() < len(few) else _cleaned(texts)
 
 
-def _stripped(texts: pl.Series) -> pl.Series:
-    return texts.str.strip_chars(_AROUND)
-
-
-def _without_missing(texts: pl.Series) -> pl.Series:
-    tokens = texts.is_in(_TOKENS)
-    return texts.set(tokens, None) if tokens.any() else texts
+def _cleaned(texts: pl.Series) -> pl.Series:
+    stripped = texts.str.strip_chars(_AROUND)
+    tokens = stripped.is_in(_TOKENS)
+    return stripped.set(tokens, None) if tokens.any() else stripped
 
 
 def _counted(texts: pl.Series) -> Counter[str]:

@@ -187,14 +187,7 @@ def parse_durations(cells: pl.Series) -> tuple[pl.Series, str] | None:
 
 
 def written_durations(cells: pl.Series, pattern: str) -> pl.Series:
-    """Return durations in a pattern that `parse_durations` gave.
-
-    Examples
-    --------
-    >>> found, pattern = parse_durations(pl.Series(["31:05", "07:10", None]))
-    >>> written_durations(found, pattern).to_list()
-    ['31:05', '07:10', None]
-    """
+    """Return durations in a pattern that `parse_durations` gave."""
     total = cells.dt.total_seconds()
     size = total.abs()
     hours = (size // _SECONDS_AN_HOUR).cast(pl.String).str.zfill(pattern.index(":"))

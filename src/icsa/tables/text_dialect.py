@@ -61,14 +61,7 @@ class Dialect:
 
 
 def find_dialect(path: Path, text: Text, separator: str | None = None) -> Dialect:
-    r"""Return the dialect that makes the first rows as wide as the header, in the most columns.
-
-    Examples
-    --------
-    >>> text = Text(b"a;b\n1,5;2\n", "utf-8", "\n")
-    >>> find_dialect(Path("t.csv"), text).separator
-    ';'
-    """
+    """Return the dialect that makes the first rows as wide as the header, in the most columns."""
     if separator is not None and (len(separator) != 1 or separator in "\r\n\"'"):
         raise InputError(
             "The separator must be one character, and no quotation mark or line end: "
@@ -116,11 +109,6 @@ def column_names(path: Path, header: Sequence[str]) -> tuple[list[str], tuple[st
     """Return the names of the columns, and those that were given to columns without one.
 
     These are column_1, column_2, ... by position.
-
-    Examples
-    --------
-    >>> column_names(Path("t.csv"), ["id", " age", ""])
-    (['id', 'age', 'column_3'], ('column_3',))
     """
     names = [name.strip(_AROUND_NAMES) for name in header]
     twice = [name for name, count in Counter(names).items() if count > 1 and name]
@@ -250,15 +238,7 @@ def _shown(separator: str) -> str:
 
 
 def quotes_are_paired(data: bytes, dialect: Dialect) -> bool:
-    r"""Return whether every quoted cell begins and ends at a separator or a line end.
-
-    Examples
-    --------
-    >>> quotes_are_paired(b'a,b\n1,"x, ""y, z"\n', Dialect(","))
-    True
-    >>> quotes_are_paired(b'a,b\n1,5" tall\n', Dialect(","))
-    False
-    """
+    """Return whether every quoted cell begins and ends at a separator or a line end."""
     if dialect.quote.encode() not in data:
         return True
     text = np.frombuffer(data, dtype=np.uint8)
@@ -279,13 +259,7 @@ def quotes_are_paired(data: bytes, dialect: Dialect) -> bool:
 
 
 def separators_outside_quotes(data: bytes, dialect: Dialect) -> int:
-    r"""Return how many separators stand outside quoted cells.
-
-    Examples
-    --------
-    >>> separators_outside_quotes(b'a,b\n1,"x,y"\n', Dialect(","))
-    2
-    """
+    """Return how many separators stand outside quoted cells."""
     quoted = dialect.quote.encode() in data
     text = np.frombuffer(data, dtype=np.uint8)
     count, inside = 0, False

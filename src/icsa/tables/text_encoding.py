@@ -6,6 +6,7 @@ import codecs
 import gzip
 import re
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,13 +55,7 @@ class Text:
 
 
 def encoding_name(encoding: str) -> str:
-    """Return an encoding as people write it.
-
-    Examples
-    --------
-    >>> encoding_name("cp1252")
-    'Windows-1252'
-    """
+    """Return an encoding as people write it."""
     return _NAMES.get(encoding, encoding)
 
 
@@ -141,14 +136,19 @@ def _detected(data: bytes) -> str:
     return "cp1252" if _decodes(data, "cp1252") else "iso8859-1"
 
 
+def _decoded(data: bytes, encoding: str) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder(encoding)()
+    for start in range(0, len(data), _CHUNK):
+        yield decoder.decode(data[start : start + _CHUNK])
+    yield decoder.decode(b"", final=True)
+
+
 def _decodes(data: bytes, encoding: str) -> bool:
     if data.isascii() and encoding == "utf-8":
         return True
-    decoder = codecs.getincrementaldecoder(encoding)()
     try:
-        for start in range(0, len(data), _CHUNK):
-            decoder.decode(data[start : start + _CHUNK])
-        decoder.decode(b"", final=True)
+        for _ in _decoded(data, encoding):
+            pass
     except UnicodeError:
         return False
     return True
@@ -157,12 +157,10 @@ def _decodes(data: bytes, encoding: str) -> bool:
 def _as_utf8(path: Path, data: bytes, encoding: str) -> bytes:
     if encoding == "utf-8" and data.isascii():
         return data
-    decoder = codecs.getincrementaldecoder(encoding)()
     parts: list[bytes] = []
     try:
-        for start in range(0, len(data), _CHUNK):
-            parts.append(decoder.decode(data[start : start + _CHUNK]).encode())
-        parts.append(decoder.decode(b"", final=True).encode())
+        for part in _decoded(data, encoding):
+            parts.append(part.encode())
     except UnicodeError:
         line = b"".join(parts).count(b"\n") + 1
         raise InputError(

@@ -16,9 +16,10 @@ import polars as pl
 from icsa.errors import InputError
 from icsa.tables.base import FileKind, Format, ReadingOptions
 from icsa.tables.table import Layout, Table, Variable
-from icsa.tables.text_cells import GROUPED, MISSING
+from icsa.tables.text_cells import MISSING
 from icsa.tables.text_dates import written_durations
 from icsa.tables.text_encoding import encoding_name
+from icsa.tables.text_numbers import GROUPED
 from icsa.tables.text_reading import read_text
 
 __all__ = ["CSV", "write_text"]

@@ -10,12 +10,18 @@ from functools import cached_property
 import polars as pl
 
 from icsa.errors import InputError
+from icsa.tables.table import Variable
 
-__all__ = ["Marks", "ParsedNumbers", "find_marks", "parse_numbers"]
+__all__ = ["GROUPED", "Marks", "find_marks", "parse_numbers"]
+
+# The text format of numbers that are written with a separator of thousands.
+GROUPED = "grouped"
 
 # A point, a comma, a plain space, a no-break space, a narrow one and the Swiss apostrophe.
 _MARKS = ".,\u0020\u00a0\u202f'"
 _INFINITE = "[Ii]nf|INF|[Ii]nfinity"
+# Whole numbers without a separator of thousands.
+_INTEGER = r"^[-+]?(?:0|[1-9]\d*)$"
 # Cells that tell most columns that are not numbers.
 _FEW = 64
 
@@ -28,11 +34,6 @@ class Marks:
     thousands: str | None = None
 
     @cached_property
-    def integer(self) -> str:
-        """The pattern of whole numbers without a separator of thousands."""
-        return r"^[-+]?(?:0|[1-9]\d*)$"
-
-    @cached_property
     def number(self) -> str:
         """The pattern of numbers: no leading zeros, thousands in whole groups or not at all."""
         whole = r"(?:0|[1-9]\d*)"
@@ -41,15 +42,6 @@ class Marks:
         mark = re.escape(self.decimal)
         digits = rf"(?:{whole}(?:{mark}\d*)?|{mark}\d+)(?:[eE][-+]?\d+)?"
         return rf"^[-+]?(?:{digits}|{_INFINITE})$"
-
-
-@dataclass(frozen=True, repr=False)
-class ParsedNumbers:
-    """A column of numbers, its digits after the mark where all have as many, and grouped or not."""
-
-    cells: pl.Series
-    decimals: int | None
-    grouped: bool
 
 
 def find_marks(columns: Iterable[pl.Series], *, separator: str, decimal: str | None) -> Marks:
@@ -87,33 +79,27 @@ def find_marks(columns: Iterable[pl.Series], *, separator: str, decimal: str | N
     return Marks(decimal, next(filter(None, thousands), None))
 
 
-def parse_numbers(cells: pl.Series, marks: Marks) -> ParsedNumbers | None:
-    """Return the cells as Int64 or Float64, None if some are not numbers.
+def parse_numbers(cells: pl.Series, marks: Marks) -> tuple[pl.Series, Variable] | None:
+    """Return the cells as Int64 or Float64 and how they are written, None if some are no numbers.
 
     Numbers with leading zeros, and whole numbers beyond 64 bits, are codes and no numbers.
-
-    Examples
-    --------
-    >>> found = parse_numbers(pl.Series(["1.50", "22.25", None]), Marks())
-    >>> found.cells.to_list(), found.decimals
-    ([1.5, 22.25, None], 2)
-    >>> parse_numbers(pl.Series(["007", "12"]), Marks()) is None
-    True
     """
     if not _may_be_numbers(cells, marks) or not cells.str.contains(marks.number).all():
         return None
-    grouped = False
+    text_format = None
     if marks.thousands is not None:
         without = cells.str.replace_all(marks.thousands, "", literal=True)
-        grouped = not bool((without == cells).fill_null(True).all())
+        text_format = None if (without == cells).fill_null(True).all() else GROUPED
         cells = without
-    if cells.str.contains(marks.integer).all():
+    if cells.str.contains(_INTEGER).all():
         whole = cells.cast(pl.Int64, strict=False)
-        return ParsedNumbers(whole, None, grouped) if _complete(whole, cells) else None
+        return (whole, Variable(text_format=text_format)) if _complete(whole, cells) else None
     if marks.decimal != ".":
         cells = cells.str.replace(marks.decimal, ".", literal=True)
     numbers = cells.cast(pl.Float64, strict=False)
-    return ParsedNumbers(numbers, _decimals(cells), grouped) if _complete(numbers, cells) else None
+    if not _complete(numbers, cells):
+        return None
+    return numbers, Variable(decimals=_decimals(cells), text_format=text_format)
 
 
 def _complete(parsed: pl.Series, cells: pl.Series) -> bool:

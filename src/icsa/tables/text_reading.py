@@ -271,7 +271,8 @@ def _look_again(
     doubtful = [
         cells
         for cells in table.frame.get_columns()
-        if cells.dtype == pl.String and _begins_with_a_type(cells, conventions)
+        if cells.dtype == pl.String
+        and type_cells(cells.head(_SAMPLED_ROWS), conventions).cells.dtype != pl.String
     ]
     if not doubtful:
         return table
@@ -283,21 +284,12 @@ def _look_again(
     typed = [one for one in found if one.cells.dtype != pl.String]
     if not typed:
         return table
-    marks = again.marks
-    layout = replace(
-        table.layout,
-        decimal=marks.decimal,
-        thousands=table.layout.thousands or marks.thousands,
-    )
+    thousands = table.layout.thousands or again.marks.thousands
+    layout = replace(table.layout, decimal=again.marks.decimal, thousands=thousands)
     variables = {**table.variables, **{one.cells.name: one.variable for one in typed}}
     frame = table.frame.with_columns(one.cells for one in typed)
     known = {name: variable for name, variable in variables.items() if variable != Variable()}
     return replace(table, frame=frame, variables=known, layout=layout)
-
-
-def _begins_with_a_type(cells: pl.Series, conventions: Conventions) -> bool:
-    first = type_cells(cells.head(_SAMPLED_ROWS), conventions).cells
-    return first.dtype != pl.String
 
 
 def _is_left_over(cells: pl.Series, position: int) -> bool:

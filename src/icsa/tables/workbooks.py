@@ -6,7 +6,7 @@ import datetime as dt
 import io
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
@@ -151,10 +151,8 @@ def _simplest(cells: pl.Series) -> pl.Series:
 def _refuse_what_excel_cannot_hold(cells: pl.Series) -> None:
     dtype, present = cells.dtype, cells.drop_nulls()
     reason = None
-    if (
-        dtype.is_integer()
-        and len(present)
-        and max(-_int(present.min()), _int(present.max())) > _LARGEST_WHOLE
+    if dtype.is_integer() and any(
+        abs(cast(int, end)) > _LARGEST_WHOLE for end in (present.min(), present.max()) if end
     ):
         reason = "whole numbers of more than 15 digits"
     elif dtype.is_float() and present.is_infinite().any():
@@ -170,10 +168,6 @@ def _refuse_what_excel_cannot_hold(cells: pl.Series) -> None:
         raise InputError(
             f"Column {cells.name!r} has {reason}, which Excel cannot hold. Write another format."
         )
-
-
-def _int(number: Any) -> int:
-    return int(number)
 
 
 def _write_column(book: Any, sheet: Any, position: int, cells: pl.Series) -> None:
