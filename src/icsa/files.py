@@ -97,11 +97,8 @@ def _about_the_disk(error: Exception, beside: Path, path: Path) -> OSError | Non
         advice = "Make room on the disk of that folder, or write to another one."
         return OSError(cause.errno, f"{cause.strerror}. {advice}", str(path))
     # A name that nobody gave says nothing to whoever reads it.
-    return OSError(cause.errno, cause.strerror, str(path)) if _names(cause, beside) else None
-
-
-def _names(error: OSError, path: Path) -> bool:
-    return error.filename is None or str(error.filename) == str(path)
+    ours = cause.filename is None or str(cause.filename) == str(beside)
+    return OSError(cause.errno, cause.strerror, str(path)) if ours else None
 
 
 def _lack_of_room(beside: Path) -> OSError | None:

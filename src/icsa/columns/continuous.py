@@ -273,14 +273,11 @@ CONTINUOUS = KindRecord(
     quantity="number",
     bound_of=declared_number,
 )
-INTEGER = KindRecord(
+INTEGER = replace(
+    CONTINUOUS,
     name="integer",
     fit=Integer.fit,
     promise="masked, whole numbers",
     account="masked, whole numbers",
-    compared="numbers",
-    storage=NUMERIC,
-    quantity="number",
     whole=True,
-    bound_of=declared_number,
 )

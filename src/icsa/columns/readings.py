@@ -40,10 +40,9 @@ def as_numbers(cells: pl.Series) -> pl.Series | None:
         return cells.cast(pl.Float64).fill_nan(None)
     if cells.dtype not in _TEXTS:
         return None
-    text = cells.cast(pl.String).str.strip_chars()
-    there = text.set(text == "", None)
-    found = there.cast(pl.Float64, strict=False)
-    return _unless_lost(there, found.fill_nan(None))
+    text = _stripped(cells)
+    found = text.cast(pl.Float64, strict=False).fill_nan(None)
+    return found if found.null_count() == text.null_count() else None
 
 
 def as_text(cells: pl.Series) -> pl.Series | None:
@@ -65,35 +64,21 @@ def as_text(cells: pl.Series) -> pl.Series | None:
 
 
 def as_dates(cells: pl.Series) -> pl.Series | None:
-    """Return the cells as dates; None where a cell is none."""
-    if cells.dtype in (pl.Date, pl.Null):
-        return cells.cast(pl.Date)
+    """Return the cells as dates, also where they have the hour; None where a cell is none."""
     if cells.dtype == pl.Datetime:
         return cells.dt.replace_time_zone(None).dt.date()
-    if cells.dtype not in _TEXTS:
-        return None
-    text = cells.cast(pl.String).str.strip_chars()
-    found = _parsed(text, pl.Date)
-    if found is None:  # dates written with the hour
-        moments = _parsed(text, pl.Datetime("us"))
-        found = None if moments is None else moments.dt.date()
-    return found
+    there = cells.dtype in (pl.Date, pl.Null)
+    found = cells if there else _parsed(cells, pl.Date(), pl.Datetime("us"))
+    return None if found is None else found.cast(pl.Date)
 
 
 def as_datetimes(cells: pl.Series) -> pl.Series | None:
     """Return the cells as datetimes without a time zone; None where a cell is none."""
-    if cells.dtype in (pl.Date, pl.Null):
-        return cells.cast(pl.Datetime("us"))
     if cells.dtype == pl.Datetime:
         return cells.dt.replace_time_zone(None).dt.cast_time_unit("us")
-    if cells.dtype not in _TEXTS:
-        return None
-    text = cells.cast(pl.String).str.strip_chars()
-    found = _parsed(text, pl.Datetime("us"))
-    if found is None:
-        days = _parsed(text, pl.Date)
-        found = None if days is None else days.cast(pl.Datetime("us"))
-    return found
+    there = cells.dtype in (pl.Date, pl.Null)
+    found = cells if there else _parsed(cells, pl.Datetime("us"), pl.Date())
+    return None if found is None else found.cast(pl.Datetime("us"))
 
 
 def as_durations(cells: pl.Series) -> pl.Series | None:
@@ -103,21 +88,26 @@ def as_durations(cells: pl.Series) -> pl.Series | None:
 
 def as_times(cells: pl.Series) -> pl.Series | None:
     """Return the cells as times of day; None where a cell is none."""
-    if cells.dtype in (pl.Time, pl.Null):
-        return cells.cast(pl.Time)
+    there = cells.dtype in (pl.Time, pl.Null)
+    return cells.cast(pl.Time) if there else _parsed(cells, pl.Time())
+
+
+def _parsed(cells: pl.Series, *dtypes: pl.DataType) -> pl.Series | None:
+    """Return texts in the first of some types that all of them have; None where there is none."""
     if cells.dtype not in _TEXTS:
         return None
-    return _parsed(cells.cast(pl.String).str.strip_chars(), pl.Time())
+    text = _stripped(cells)
+    for dtype in dtypes:
+        try:
+            found = text.str.strptime(dtype, strict=False)  # type: ignore[arg-type]
+        except pl.exceptions.PolarsError:  # no pattern fits even the first cell
+            continue
+        if found.null_count() == text.null_count():
+            return found
+    return None
 
 
-def _parsed(text: pl.Series, dtype: pl.DataType | type[pl.Date]) -> pl.Series | None:
-    try:
-        found = text.str.strptime(dtype, strict=False)  # type: ignore[arg-type]
-    except pl.exceptions.PolarsError:  # no pattern fits even the first cell
-        return None
-    return _unless_lost(text.set(text == "", None), found)
-
-
-def _unless_lost(before: pl.Series, after: pl.Series) -> pl.Series | None:
-    """Return what was read, or None if a cell that was there is gone."""
-    return after if after.null_count() == before.null_count() else None
+def _stripped(cells: pl.Series) -> pl.Series:
+    """Return texts without blanks around them, null where nothing is left."""
+    text = cells.cast(pl.String).str.strip_chars()
+    return text.set(text == "", None)

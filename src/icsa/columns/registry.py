@@ -5,10 +5,9 @@ from __future__ import annotations
 import polars as pl
 
 from icsa.columns.base import Column, KindRecord
-from icsa.columns.category import CATEGORY
 from icsa.columns.continuous import CONTINUOUS, INTEGER
 from icsa.columns.declared import ColumnSpec, Kind
-from icsa.columns.ranked import BINARY, ORDINAL
+from icsa.columns.levelled import BINARY, CATEGORY, ORDINAL
 from icsa.columns.storage import Storage
 from icsa.columns.temporal import DATE, DATETIME, DURATION, TIME
 from icsa.columns.unmasked import CONSTANT, IDENTIFIER, TEXT

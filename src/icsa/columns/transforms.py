@@ -25,7 +25,6 @@ __all__ = [
     "robust_spread",
 ]
 
-# Consistency factors at the normal distribution.
 _CENTRAL_VALUES = 2000
 _KNOT_LEVELS = np.arange(1, 20) / 20
 _QUANTILE_LIMIT = 5.0

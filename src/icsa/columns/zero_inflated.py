@@ -8,13 +8,12 @@ from typing import Self
 import numpy as np
 import polars as pl
 
-from icsa.columns.base import Column, KindRecord, declared_number
+from icsa.columns.base import Column
 from icsa.columns.bounds import just_above, just_below
-from icsa.columns.continuous import Continuous, Integer
+from icsa.columns.continuous import CONTINUOUS, Continuous, Integer
 from icsa.columns.counts import counts_among, moved_counts, positions_by_rank
 from icsa.columns.declared import ColumnSpec, Flags
-from icsa.columns.ranked import Binary
-from icsa.columns.storage import NUMERIC
+from icsa.columns.levelled import Binary
 from icsa.columns.temporal import Duration
 from icsa.columns.unmasked import Constant
 from icsa.correlations import varies
@@ -186,15 +185,12 @@ def _find_spike(ordered: Vector) -> float:
     return float(ordered[starts[np.argmax(lengths)]])
 
 
-ZERO_INFLATED = KindRecord(
+ZERO_INFLATED = replace(
+    CONTINUOUS,
     name="zero-inflated",
     fit=ZeroInflated.fit,
     promise="masked, as many zeros as before",
     account="masked, as many equal cells as before",
     moved_account="masked, about as many equal cells as before",
-    compared="numbers",
-    storage=NUMERIC,
-    quantity="number",
-    bound_of=declared_number,
     unsplit=lambda dtype: "integer" if dtype.is_integer() else "continuous",
 )

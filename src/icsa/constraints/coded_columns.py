@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from icsa.columns import Column, ColumnSpec, Kind, fit_column, kind_of, storage_of
-from icsa.columns.ranked import Binary
+from icsa.columns.levelled import Binary
 from icsa.constraints.derivation import Derivation, find_derivation
 from icsa.constraints.gaps import Gap
 from icsa.constraints.limits import LIMITS
