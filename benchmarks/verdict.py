@@ -21,9 +21,9 @@ from benchmarks.machine import describe_machine
 from icsa.anonymization import anonymize_matrix
 from icsa.comparison.features import FeatureTable, as_features
 from icsa.matrices import Matrix
-from icsa.privacy.evidence import nearest_release_group
 from icsa.privacy.lenses import Lenses, fit_lenses
 from icsa.privacy.people import Surroundings, measure_nearness, measure_surroundings
+from icsa.privacy.people_findings import nearest_release_group
 from icsa.privacy.standing_out import standing_out
 from icsa.privacy.verdict import verdict
 

@@ -67,14 +67,8 @@ def require_free(
 ) -> None:
     """Refuse targets that would destroy something, before any work is done.
 
-    Parameters
-    ----------
-    outputs : mapping of str to Path or None
-        By the option that names them.
-    inputs : sequence of Path or None
-        Files that the command reads: never written to, with --force neither.
-    force : bool
-        Whether other files may be replaced.
+    Outputs are given by the option that names them. Inputs are never written to, with --force
+    neither; with it other files may be replaced.
     """
     # Not Path.resolve, which ends in an error of its own where a link leads to itself.
     read = {os.path.realpath(path) for path in inputs if path is not None}
@@ -189,13 +183,7 @@ def schema_of(path: Path | None, table: Table) -> Schema | None:
 
 @contextmanager
 def telling_what_is_written(paths: Iterable[Path | None]) -> Iterator[None]:
-    """Have an interruption say which of some files the command had written by then.
-
-    Parameters
-    ----------
-    paths : iterable of Path or None
-        All that the command may write.
-    """
+    """Have an interruption say which of all files that a command may write are written by then."""
     before = {path: _state(path) for path in paths if path is not None}
     try:
         yield

@@ -68,13 +68,7 @@ def print_line(
 ) -> None:
     """Print a sentence, whatever is in the names that it holds.
 
-    Parameters
-    ----------
-    show : Console
-    text : str
-    style : str, optional
-    to_copy : bool
-        Whether it is a path or a command, which must stay in one line.
+    A path or a command is there `to_copy`, and must stay in one line.
     """
     show.print(plain(text), markup=False, style=style, soft_wrap=to_copy)
 

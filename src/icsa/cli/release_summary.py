@@ -77,13 +77,7 @@ def print_release(
 def _what_changed(release: Release, original: Table, file_format: str) -> Grid:
     """Return a row for each column: what it is, and what was done to it.
 
-    Parameters
-    ----------
-    release : Release
-    original : Table
-        For what its file says about the columns.
-    file_format : str
-        Of the file that was written, which has a place for labels or not.
+    The original's file says what labels there were; the written one has a place for them or not.
     """
     from rich.table import Table as Grid
     from rich.text import Text
@@ -121,12 +115,7 @@ def _labels(variable: Variable, known: Format | None) -> str:
         held == "any" or (isinstance(value, int | float) and float(value).is_integer())
         for value in variable.value_labels
     )
-    return {
-        (True, True): "column and values",
-        (True, False): "column",
-        (False, True): "values",
-        (False, False): "",
-    }[label, values]
+    return " and ".join(["column"] * label + ["values"] * values)
 
 
 def _arrow(before: str, after: str) -> str:

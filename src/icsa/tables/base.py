@@ -25,6 +25,11 @@ class FileKind:
     suffix: str
     compressed: bool = False
 
+    @property
+    def of_content(self) -> str:
+        """The suffix in small letters and without ``.gz``."""
+        return self.suffix.lower().removesuffix(".gz")
+
 
 @dataclass(frozen=True)
 class ReadingOptions:

@@ -225,13 +225,7 @@ def _holds_years(cells: pl.Series) -> bool:
 
 
 def blank_rows_at_end(frame: pl.DataFrame) -> int:
-    """Return how many rows at the end have missing cells only; 0 in tables of one column.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        Of strings and floating-point numbers.
-    """
+    """Return how many rows at the end have missing cells only; 0 in tables of one column."""
     if frame.width < 2:
         return 0
     looked_at = _ROWS_AT_THE_END

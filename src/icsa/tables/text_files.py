@@ -14,7 +14,7 @@ from typing import BinaryIO, Literal, cast
 import polars as pl
 
 from icsa.errors import InputError
-from icsa.tables.base import FileKind, Format, ReadingOptions
+from icsa.tables.base import FileKind, Format
 from icsa.tables.table import Layout, Table, Variable
 from icsa.tables.text_cells import MISSING
 from icsa.tables.text_dates import written_durations
@@ -29,29 +29,13 @@ _BLOCK = 100_000
 _DECIMAL_DIGITS = 37
 
 
-def _read(path: Path, kind: FileKind, options: ReadingOptions) -> Table:
-    table = read_text(
-        path,
-        compressed=kind.compressed,
-        separator=options.separator,
-        decimal=options.decimal,
-        encoding=options.encoding,
-    )
-    return replace(table, layout=replace(table.layout, suffix=_suffix(kind)))
-
-
 def _write(table: Table, path: Path, kind: FileKind) -> None:
     write_text(table, path, _text_layout(table.layout, kind))
 
 
-def _suffix(kind: FileKind) -> str:
-    """Return how the name of a text file ends, in small letters and without ``.gz``."""
-    return kind.suffix.lower().removesuffix(".gz")
-
-
 def _text_layout(layout: Layout, kind: FileKind) -> Layout:
     """Return the layout of a text file: that of the input if it was one, but tabs in .tsv files."""
-    suffix = _suffix(kind)
+    suffix = kind.of_content
     if layout.file_format != "csv":
         layout = Layout("csv", separator=",", decimal=".", encoding="utf-8", newline="\n")
     separator = layout.separator
@@ -252,7 +236,7 @@ CSV = Format(
     name="csv",
     title="CSV",
     suffixes=(".csv", ".tsv", ".txt"),
-    read=_read,
+    read=read_text,
     write=_write,
     options=("separator", "decimal", "encoding"),
     gzipped=True,

@@ -18,6 +18,7 @@ from pathlib import Path
 import polars as pl
 
 from icsa.errors import InputError
+from icsa.tables.base import FileKind, ReadingOptions
 from icsa.tables.headers import ROWS_LOOKED_AT, blank_rows_at_end, require_names
 from icsa.tables.table import Layout, Table, Variable
 from icsa.tables.text_cells import (
@@ -55,17 +56,11 @@ class _Source:
     header_lines: int
 
 
-def read_text(
-    path: Path,
-    *,
-    compressed: bool = False,
-    separator: str | None = None,
-    decimal: str | None = None,
-    encoding: str | None = None,
-) -> Table:
+def read_text(path: Path, kind: FileKind, options: ReadingOptions) -> Table:
     """Return the table in a text file, with everything about its format that was found."""
-    text = load_text(path, compressed=compressed, encoding=encoding)
-    source = _open(path, text, find_dialect(path, text, separator))
+    text = load_text(path, compressed=kind.compressed, encoding=options.encoding)
+    source = _open(path, text, find_dialect(path, text, options.separator))
+    decimal = options.decimal
     conventions_of = partial(find_conventions, separator=source.dialect.separator)
     conventions, floats, frame = None, {}, None
     is_large = len(text.data) > _SMALL
@@ -91,7 +86,8 @@ def read_text(
         quote=source.dialect.quote,
         encoding=text.encoding,
         newline=text.newline,
-        compressed=compressed,
+        compressed=kind.compressed,
+        suffix=kind.of_content,
         blank_rows=blank,
         unnamed=source.unnamed,
     )

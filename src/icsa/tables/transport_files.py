@@ -57,11 +57,7 @@ class _Rows(NamedTuple):
 def read_transport_letters(path: Path, frame: pl.DataFrame) -> dict[str, pl.Series]:
     """Return the letters of a transport file by column, null where there is none.
 
-    Parameters
-    ----------
-    path : Path
-    frame : polars.DataFrame
-        The table as it was read, for its names and its number of rows.
+    The frame is the table as it was read, for its names and its number of rows.
     """
     content = np.fromfile(path, dtype=np.uint8)
     found = {}
