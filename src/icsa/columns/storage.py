@@ -124,14 +124,6 @@ if hasattr(pl, "Float16"):
     _NARROW_FLOATS[pl.Float16()] = np.float16
 
 
-def _numbers(cells: pl.Series) -> Vector:
-    return cells.cast(pl.Float64).to_numpy()
-
-
-def _to_cells(numbers: pl.Series, dtype: pl.DataType) -> pl.Series:
-    return (numbers.round() if dtype.is_integer() else numbers).cast(dtype)
-
-
 def _declared_number(value: Any, _: pl.DataType) -> float:
     if isinstance(value, str | bool):
         raise TypeError("a number is needed")
@@ -160,8 +152,10 @@ def _finest_step(dtype: pl.DataType) -> Fraction | None:
 NUMERIC = Storage(
     holds="numbers",
     accepts=lambda dtype: dtype.is_numeric() or dtype == pl.Null,
-    numbers=_numbers,
-    to_cells=_to_cells,
+    numbers=lambda cells: cells.cast(pl.Float64).to_numpy(),
+    to_cells=lambda numbers, dtype: (numbers.round() if dtype.is_integer() else numbers).cast(
+        dtype
+    ),
     declared_number=_declared_number,
     natural_range=_range,
     finest_step=_finest_step,

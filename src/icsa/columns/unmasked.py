@@ -29,6 +29,10 @@ class _Unscored(Column):
         """No scores."""
         return 0
 
+    def numbers(self, cells: pl.Series) -> Vector:
+        """Return 0 for cells that are there, NaN where missing."""
+        return np.where(is_present(cells, self.spec), 0.0, np.nan)
+
     def encode(self, numbers: Vector) -> Matrix:
         """Return no columns of scores."""
         return np.empty((numbers.size, 0))
@@ -69,10 +73,6 @@ class Constant(_Unscored):
     def values(self) -> pl.Series:
         """The only value, if there is one."""
         return self.value
-
-    def numbers(self, cells: pl.Series) -> Vector:
-        """Return 0 for cells that are there, NaN where missing."""
-        return np.where(is_present(cells, self.spec), 0.0, np.nan)
 
     def decode(self, scores: Matrix) -> Vector:
         """Return 0 for every row; NaN where there is no value."""
@@ -161,10 +161,6 @@ class Text(_Unscored):
         """Return the column for cells that are not looked at."""
         n_present = int(is_present(cells, spec).sum())
         return cls(spec=spec, dtype=cells.dtype, n_present=n_present)
-
-    def numbers(self, cells: pl.Series) -> Vector:
-        """Return 0 for cells that are there, NaN where missing."""
-        return np.where(is_present(cells, self.spec), 0.0, np.nan)
 
     def decode(self, scores: Matrix) -> Vector:
         """Return 0 for every row."""

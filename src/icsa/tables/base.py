@@ -9,10 +9,20 @@ from pathlib import Path
 from types import ModuleType
 from typing import Literal
 
+import polars as pl
+
 from icsa.errors import InputError
 from icsa.tables.table import Table
 
-__all__ = ["FileKind", "Format", "ReadingOptions", "check_usable", "listed_names", "require"]
+__all__ = [
+    "FileKind",
+    "Format",
+    "ReadingOptions",
+    "check_usable",
+    "listed_names",
+    "require",
+    "writable_letters",
+]
 
 _MOST_LISTED = 5
 
@@ -95,6 +105,18 @@ def check_usable(source: str, names: Iterable[str]) -> None:
                 f"{source}: column {name!r} cannot keep its name, which would stand for other "
                 "columns too. Rename it."
             )
+
+
+def writable_letters(table: Table, alphabet: str) -> dict[str, pl.Series]:
+    """Return the letters of each column that are in an alphabet, where the cell is missing."""
+    known = list(alphabet)
+    found = {}
+    for name, letters in table.missing_letters.items():
+        if name in table.frame.columns:
+            fitting = letters.is_in(known) & table.frame[name].is_null()
+            if fitting.any():
+                found[name] = letters.set(~fitting.fill_null(False), None)
+    return found
 
 
 def listed_names(names: Sequence[str]) -> str:

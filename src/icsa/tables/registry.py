@@ -8,8 +8,7 @@ from pathlib import Path
 from icsa.errors import InputError
 from icsa.files import require_readable, write_atomically
 from icsa.tables.arrow_files import FEATHER, PARQUET
-from icsa.tables.base import FileKind, Format, ReadingOptions, listed_names
-from icsa.tables.missing_letters import writable_letters
+from icsa.tables.base import FileKind, Format, ReadingOptions, listed_names, writable_letters
 from icsa.tables.statistical_files import DTA, SAS7BDAT, SAV, XPT, ZSAV
 from icsa.tables.table import Table
 from icsa.tables.text_encoding import encoding_name

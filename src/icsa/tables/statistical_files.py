@@ -21,11 +21,12 @@ from typing import Any, cast
 import polars as pl
 
 from icsa.errors import InputError
-from icsa.tables.base import FileKind, Format, ReadingOptions, check_usable, require
-from icsa.tables.missing_letters import (
-    split_letters,
-    stata_letters,
-    with_letters,
+from icsa.tables.base import (
+    FileKind,
+    Format,
+    ReadingOptions,
+    check_usable,
+    require,
     writable_letters,
 )
 from icsa.tables.statistical_formats import (
@@ -34,7 +35,10 @@ from icsa.tables.statistical_formats import (
     check_names,
     from_numbers,
     moment_kind,
+    split_letters,
+    stata_letters,
     to_numbers,
+    with_letters,
 )
 from icsa.tables.table import Layout, Measurement, Table, Variable
 from icsa.tables.transport_files import (

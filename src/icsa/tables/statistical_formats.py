@@ -1,14 +1,20 @@
-"""What SPSS, Stata and SAS call dates and times, what names they allow, and how cells change."""
+"""What SPSS, Stata and SAS call dates and times, what names they allow, and how cells change.
+
+A lettered missing value of Stata or SAS (.a to .z, and SAS's ._) says why a number is missing.
+Cells hold null there, and the letters are in `Table.missing_letters`, in small ones.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import polars as pl
 
 from icsa.errors import InputError
+from icsa.tables.table import Variable
 
 __all__ = [
     "FAMILIES",
@@ -17,7 +23,10 @@ __all__ = [
     "check_names",
     "from_numbers",
     "moment_kind",
+    "split_letters",
+    "stata_letters",
     "to_numbers",
+    "with_letters",
 ]
 
 MomentKind: TypeAlias = Literal["date", "datetime", "time"]
@@ -178,6 +187,37 @@ def to_numbers(cells: pl.Series, family: Family) -> tuple[pl.Series, MomentKind]
     micro = cells.cast(pl.Datetime("us")).cast(pl.Int64)
     origin = family.origin * _SECONDS_A_DAY * 1_000_000
     return (micro + origin) / 1e6 * family.ticks, "datetime"
+
+
+def split_letters(cells: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Return numbers, null where a letter stands, and the letters, null where a number stands."""
+    values = cells.to_list()
+    numbers = pl.Series(cells.name, [None if isinstance(v, str) else v for v in values])
+    letters = [v.lower() if isinstance(v, str) else None for v in values]
+    if numbers.dtype == pl.Null:
+        numbers = numbers.cast(pl.Float64)
+    return numbers, pl.Series(cells.name, letters, dtype=pl.String)
+
+
+def with_letters(numbers: pl.Series, letters: pl.Series | None) -> pl.Series:
+    """Return Python objects: the number where there is one, the letter if there is, or None."""
+    found = [None] * len(numbers) if letters is None else letters.to_list()
+    both = zip(numbers.to_list(), found, strict=True)
+    mixed = [letter if number is None else number for number, letter in both]
+    return pl.Series(numbers.name, mixed, dtype=pl.Object)
+
+
+def stata_letters(
+    frame: pl.DataFrame, variables: Mapping[str, Variable], letters: Mapping[str, pl.Series]
+) -> dict[str, list[str]]:
+    """Return the letters that each column of numbers has or labels."""
+    known: dict[str, list[str]] = {}
+    for name, variable in variables.items():
+        found = letters[name].drop_nulls() if name in letters else ()
+        labelled = variable.letter_labels if frame[name].null_count() < frame.height else ()
+        if frame.schema[name] != pl.String and (*found, *labelled):
+            known[name] = sorted({*found, *variable.letter_labels})
+    return known
 
 
 def check_names(names: list[str], family: Family) -> None:
