@@ -91,18 +91,15 @@ def records(
     reader = csv.reader(
         iter(lines), delimiter=dialect.separator, quotechar=dialect.quote, strict=True
     )
-    row = 0
-    while True:
-        try:
-            record = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise InputError(
-                f"{path}, row {row + 1} (the header is row 1): {_reason(str(error))}"
-            ) from None
-        row += 1
-        yield record
+    row = 1
+    try:
+        for record in reader:
+            yield record
+            row += 1
+    except csv.Error as error:
+        raise InputError(
+            f"{path}, row {row} (the header is row 1): {_reason(str(error))}"
+        ) from None
 
 
 def column_names(path: Path, header: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import codecs
 import gzip
-import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO, Literal, cast
+from typing import Any, BinaryIO, Literal, cast
 
 import polars as pl
 
@@ -54,8 +53,13 @@ def write_text(table: Table, path: Path, layout: Layout) -> None:
     encoding = layout.encoding or "utf-8"
     fixed = _fixed_decimals(table)
     variables = {c.name: _patterned(c, table.variable(c.name)) for c in table.frame.get_columns()}
-    style = _quote_style(table.frame)
     blank = _blank_when_missing(table.frame, layout.missing)
+    options: dict[str, Any] = {
+        "separator": layout.separator or ",",
+        "line_terminator": layout.newline or "\n",
+        "null_value": layout.missing,
+        "quote_style": _quote_style(table.frame),
+    }
     with _opened(path, compressed=layout.compressed) as file:
         for number, block in enumerate(_blocks(table.frame)):
             columns = []
@@ -68,13 +72,11 @@ def write_text(table: Table, path: Path, layout: Layout) -> None:
             block = pl.DataFrame(columns)
             first = number == 0
             if encoding in ("utf-8", "utf-8-sig"):
-                _write_block(
-                    block, file, layout, style, header=first, mark=first and "sig" in encoding
-                )
+                mark = first and "sig" in encoding
+                block.write_csv(file, include_header=first, include_bom=mark, **options)
             else:
-                buffer = io.BytesIO()
-                _write_block(block, buffer, layout, style, header=first, mark=False)
-                file.write(_encoded(buffer.getvalue().decode(), encoding, first, path))
+                text = block.write_csv(include_header=first, **options)
+                file.write(_encoded(text, encoding, first, path))
 
 
 def _blocks(frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
@@ -91,26 +93,6 @@ def _opened(path: Path, *, compressed: bool) -> Iterator[BinaryIO]:
                 yield cast(BinaryIO, z)
         else:
             yield file
-
-
-def _write_block(
-    texts: pl.DataFrame,
-    file: BinaryIO,
-    layout: Layout,
-    style: Literal["always", "necessary"],
-    *,
-    header: bool,
-    mark: bool,
-) -> None:
-    texts.write_csv(
-        file,
-        include_bom=mark,
-        include_header=header,
-        separator=layout.separator or ",",
-        line_terminator=layout.newline or "\n",
-        null_value=layout.missing,
-        quote_style=style,
-    )
 
 
 def _encoded(text: str, encoding: str, first: bool, path: Path) -> bytes:
