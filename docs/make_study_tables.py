@@ -73,14 +73,11 @@ def _simulation(name: str, folder: Path) -> None:
     ]
     pl.DataFrame(rows).write_csv(TARGET / f"{name}_reference.csv")
     quantiles = pl.read_csv(folder / "ore_quantiles.csv")
-    chosen = [
-        cell for scenario in (1, 2) for cell in worst_cells(quantiles, scenario, PAPER_METHODS)
-    ]
-    keys = pl.DataFrame(
-        [(c.scenario, c.n, c.columns, c.severity) for c in chosen], CELL, orient="row"
-    )
-    worst = keys.join(quantiles, on=CELL, maintain_order="left").filter(
-        pl.col("method").is_in(["sa", "hr-tyler", "mcd50-mcd75"])
+    chosen = pl.concat(worst_cells(quantiles, scenario, PAPER_METHODS) for scenario in (1, 2))
+    worst = (
+        chosen.drop("why")
+        .join(quantiles, on=CELL, maintain_order="left")
+        .filter(pl.col("method").is_in(["sa", "hr-tyler", "mcd50-mcd75"]))
     )
     _short(worst.drop("ore_1%", "ore_25%", "ore_75%")).write_csv(TARGET / f"{name}_worst.csv")
 

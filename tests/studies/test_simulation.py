@@ -186,7 +186,7 @@ def test_worst_cells_are_those_of_sa_and_of_the_best_method() -> None:
     easy = grid({(10, 2): {"sa": [0.0, 0.0], "hr-tyler": [0.0, 0.0]}}, severity=4)
     both = {name: np.concatenate([raw[name], easy[name]]) for name in raw}
     found = worst_cells(ore_quantiles(both), 1, ("sa", "hr-tyler"))
-    assert [(cell.n, cell.why) for cell in found] == [
+    assert found.select("n", "why").rows() == [
         (20, "worst for sa and the best method"),
         (30, "worst for sa"),
         (40, "worst for sa"),

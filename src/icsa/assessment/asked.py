@@ -79,20 +79,7 @@ class Tasks:
 
 
 def check_asked(asked: Asked, comparison: Comparison) -> None:
-    """Refuse columns that are not there or of another kind, before any work is done.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from icsa.comparison.matching import match_tables
-    >>> from icsa.inspection import guess_schema
-    >>> from icsa.tables import Table
-    >>> table = Table(pl.DataFrame({"kg": [60.5, 71.5, 66.0], "age": [31.5, 40.25, 55.0]}))
-    >>> comparison = match_tables(table, table, guess_schema(table))
-    >>> check_asked(Asked(classify=("kgs",)), comparison)
-    Traceback (most recent call last):
-    icsa.errors.UnknownNameError: No column 'kgs'. Did you mean 'kg'? Known: age, kg.
-    """
+    """Refuse columns that are not there or of another kind, before any work is done."""
     if asked.clusters is not None and asked.clusters < 2:
         raise InputError(f"The number of groups must be at least 2: got {asked.clusters}.")
     columns = {column.name: column for column in comparison.columns}
@@ -147,15 +134,6 @@ def read_outliers(outliers: Any, table: Table) -> tuple[_Rows | None, str | None
         in a file. A vector of True and False.
     table : Table
         The original.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> table = Table(pl.DataFrame({"age": [41, 39, 97], "rare": [0, 0, 1]}))
-    >>> read_outliers([3], table)
-    (array([2]), None)
-    >>> read_outliers("rare", table)
-    (array([2]), 'rare')
     """
     if outliers is None:
         return None, None

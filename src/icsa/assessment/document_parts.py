@@ -320,16 +320,7 @@ def measured(
 
 
 def as_part(values: Any, kind: type[T], what: str) -> T:
-    """Return plain values, such as those of a JSON file, as the part of a document that they are.
-
-    Examples
-    --------
-    >>> as_part({"copy": 0.5, "shuffled": 1.0}, Ends, "A scale").shuffled
-    1.0
-    >>> as_part({"copy": "a copy"}, Ends, "A scale")
-    Traceback (most recent call last):
-    icsa.errors.InputError: A scale: Expected `float | null`, got `str` - at `$.copy`. Make it ...
-    """
+    """Return plain values, such as those of a JSON file, as the part of a document they are."""
     try:
         return msgspec.convert(values, kind)
     except msgspec.ValidationError as error:

@@ -77,10 +77,7 @@ class Efficiency:
 def compare_efficiency(found: Assessment, other: Assessment) -> Efficiency:
     """Return the relative privacy efficiency of a release against that of another.
 
-    Parameters
-    ----------
-    found, other : Assessment
-        Of two releases of one original, with the same people and the same analyses.
+    Both are of one original, with the same people and the same analyses.
     """
     raw = all(each.measures["ore"].value is not None for each in (found, other))
     key: Literal["ore", "ore_scaled"] = "ore" if raw else "ore_scaled"

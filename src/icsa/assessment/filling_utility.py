@@ -196,10 +196,8 @@ def _without_levels(names: list[str]) -> list[str]:
 
     Examples
     --------
-    >>> _without_levels(["age", "ward[T.north]", "ward[T.south]"])
-    ['age', 'ward (level 1)', 'ward (level 2)']
-    >>> _without_levels(["ward[T.a]b]:sex[T.m]", "sex[T.m]"])
-    ['ward (level 1):sex (level 1)', 'sex (level 1)']
+    >>> _without_levels(["age", "ward[T.a]b]:sex[T.m]", "sex[T.f]"])
+    ['age', 'ward (level 1):sex (level 1)', 'sex (level 2)']
     """
     seen: dict[str, dict[str, int]] = {}
 

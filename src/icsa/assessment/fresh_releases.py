@@ -39,14 +39,6 @@ def how_before(comparison: Comparison, plan: Plan | None, redraws: int) -> Befor
 
     The fitted map is enough where the recipe is linear and nothing is missing, calibrated or
     recomputed; otherwise the release is made again under fresh keys.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    plan : Plan, optional
-        That the release was made by; without it the risk is not known.
-    redraws : int
-        How many releases; 0 takes what suits the size.
     """
     if redraws < 0:
         raise InputError(f"redraws must be 0 or larger: got {redraws}.")

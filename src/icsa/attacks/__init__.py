@@ -7,18 +7,13 @@ in the table.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from icsa.lazily import imported_when_asked
-
-if TYPE_CHECKING:
-    from icsa.attacks.differencing import Learnt, last_row_from_means, learn_last_score
-    from icsa.attacks.digits import TableFromDigits, table_from_digits
-    from icsa.attacks.insiders import MapFromInsiders, map_from_insiders
-    from icsa.attacks.maps import same_directions, scores_present
-    from icsa.attacks.membership import Membership, membership_with_map
-    from icsa.attacks.reassembly import Reassembly, reassemble
-    from icsa.attacks.two_releases import MapFromReleases, map_from_flips, map_from_releases
+from icsa.attacks.differencing import Learnt, last_row_from_means, learn_last_score
+from icsa.attacks.digits import TableFromDigits, table_from_digits
+from icsa.attacks.insiders import MapFromInsiders, map_from_insiders
+from icsa.attacks.maps import same_directions, scores_present
+from icsa.attacks.membership import Membership, membership_with_map
+from icsa.attacks.reassembly import Reassembly, reassemble
+from icsa.attacks.two_releases import MapFromReleases, map_from_flips, map_from_releases
 
 __all__ = [
     "Learnt",
@@ -38,28 +33,3 @@ __all__ = [
     "scores_present",
     "table_from_digits",
 ]
-
-_HOMES = {
-    "Learnt": "differencing",
-    "MapFromInsiders": "insiders",
-    "MapFromReleases": "two_releases",
-    "Membership": "membership",
-    "Reassembly": "reassembly",
-    "TableFromDigits": "digits",
-    "last_row_from_means": "differencing",
-    "learn_last_score": "differencing",
-    "map_from_flips": "two_releases",
-    "map_from_insiders": "insiders",
-    "map_from_releases": "two_releases",
-    "membership_with_map": "membership",
-    "reassemble": "reassembly",
-    "same_directions": "maps",
-    "scores_present": "maps",
-    "table_from_digits": "digits",
-}
-
-__getattr__ = imported_when_asked(__name__, _HOMES)
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from icsa.attacks.lattices import dot
 from icsa.compilation import kernel
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector, as_matrix
@@ -126,8 +127,8 @@ def _search(rows: Matrix, people: Matrix, tries: int, hits: Matrix) -> int:
         if not _complete(frame):
             continue
         for i in range(n):
-            first[i] = _product(rows[i], frame[p - 2])
-            second[i] = _product(rows[i], frame[p - 1])
+            first[i] = dot(rows[i], frame[p - 2])
+            second[i] = dot(rows[i], frame[p - 1])
         _set_slopes(people[p - 2], frame, first, second, slopes)
         slopes.sort()
         _set_slopes(people[p - 1], frame, first, second, others)
@@ -178,13 +179,13 @@ def _complete(frame: Matrix) -> bool:
 def _orthonormalize(frame: Matrix, k: int, least: float) -> bool:
     """Make row k orthogonal to the rows before it, of length 1; False where too little is left."""
     p = frame.shape[0]
-    before = np.sqrt(_product(frame[k], frame[k]))
+    before = np.sqrt(dot(frame[k], frame[k]))
     for _ in range(2):  # once more takes out what rounding left
         for i in range(k):
-            part = _product(frame[k], frame[i])
+            part = dot(frame[k], frame[i])
             for j in range(p):
                 frame[k, j] -= part * frame[i, j]
-    length = np.sqrt(_product(frame[k], frame[k]))
+    length = np.sqrt(dot(frame[k], frame[k]))
     if not length > least * before:
         return False
     for j in range(p):
@@ -193,20 +194,12 @@ def _orthonormalize(frame: Matrix, k: int, least: float) -> bool:
 
 
 @kernel
-def _product(x: Vector, y: Vector) -> float:
-    total = 0.0
-    for j in range(x.size):
-        total += x[j] * y[j]
-    return total
-
-
-@kernel
 def _set_slopes(
     person: Vector, frame: Matrix, first: Vector, second: Vector, slopes: Vector
 ) -> None:
     """Set slopes[i] to the s with (e + s f) orthogonal to person - row i; e, f end the frame."""
     p = frame.shape[0]
-    one, two = _product(person, frame[p - 2]), _product(person, frame[p - 1])
+    one, two = dot(person, frame[p - 2]), dot(person, frame[p - 1])
     for i in range(slopes.size):
         below = two - second[i]
         # Where a row is the person's own, every direction would do: none is taken.
@@ -227,7 +220,7 @@ def _holds(slopes: Vector, slope: float) -> bool:
 def _has_slope(person: Vector, frame: Matrix, first: Vector, second: Vector, slope: float) -> bool:
     """Return whether some row gives this person the slope."""
     p = frame.shape[0]
-    one, two = _product(person, frame[p - 2]), _product(person, frame[p - 1])
+    one, two = dot(person, frame[p - 2]), dot(person, frame[p - 1])
     near, least = _SAME * (1.0 + slope * slope), np.inf
     for i in range(first.size):
         below = two - second[i]

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from icsa.compilation import kernel
 from icsa.matrices import Matrix, Vector
 
-__all__ = ["Integers", "integer_kernel", "nearest_points", "reduce_rows", "short_relations"]
+__all__ = ["Integers", "dot", "integer_kernel", "nearest_points", "reduce_rows", "short_relations"]
 
 Integers = npt.NDArray[np.int64]
 
@@ -61,7 +61,7 @@ def _reduce(basis: Integers, copy: Matrix, delta: float) -> None:
     """Reduce the basis in place; `copy` holds it as doubles."""
     n = basis.shape[0]
     mu, r = np.zeros((n, n)), np.zeros((n, n))
-    r[0, 0] = _dot(copy[0], copy[0])
+    r[0, 0] = dot(copy[0], copy[0])
     k = 1
     while k < n:
         for _ in range(_ROUNDS):
@@ -75,13 +75,14 @@ def _reduce(basis: Integers, copy: Matrix, delta: float) -> None:
             basis[k, j], basis[k - 1, j] = basis[k - 1, j], basis[k, j]
             copy[k, j], copy[k - 1, j] = copy[k - 1, j], copy[k, j]
         if k == 1:
-            r[0, 0] = _dot(copy[0], copy[0])
+            r[0, 0] = dot(copy[0], copy[0])
         else:
             k -= 1
 
 
 @kernel
-def _dot(x: Vector, y: Vector) -> float:
+def dot(x: Vector, y: Vector) -> float:
+    """Return the inner product of two vectors."""
     total = 0.0
     for j in range(x.size):
         total += x[j] * y[j]
@@ -92,7 +93,7 @@ def _dot(x: Vector, y: Vector) -> float:
 def _orthogonalize(copy: Matrix, mu: Matrix, r: Matrix, k: int) -> None:
     """Set row k of the Gram-Schmidt coefficients, rows before it being right."""
     for j in range(k + 1):
-        value = _dot(copy[k], copy[j])
+        value = dot(copy[k], copy[j])
         for i in range(j):
             value -= mu[j, i] * r[k, i]
         r[k, j] = value

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from icsa.linalg import inverse_root
 from icsa.matrices import Matrix, Vector
 
-__all__ = ["Undone", "before_decorrelation", "same_directions", "scores_present"]
+__all__ = ["Undone", "before_decorrelation", "gaps_to", "same_directions", "scores_present"]
 
 # Directions agree when the sine of the angle between them is below this, columns in units of their
 # spread: rounding leaves 1e-10, a direction that was only nearly found more than 1e-4.
@@ -47,7 +47,10 @@ def same_directions(
     """
     if not found.size:
         return np.zeros(true.shape[0], dtype=bool)
-    ours, theirs = (_units(rows * spread) for rows in (found, true))
+    ours, theirs = (
+        rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        for rows in (found * spread, true * spread)
+    )
     # The part of a true direction that is orthogonal to the found one: exact for small angles,
     # where 1 - cos would cancel.
     cosines = theirs @ ours.T
@@ -77,10 +80,15 @@ def scores_present(
     """
     count = np.zeros(people.shape[0], dtype=np.intp)
     for wanted, scores in zip(people.T, np.sort(released, axis=0).T, strict=True):
-        place = np.searchsorted(scores, wanted).clip(1, scores.size - 1)
-        gap = np.minimum(np.abs(wanted - scores[place - 1]), np.abs(scores[place] - wanted))
-        count += gap < tolerance * float(scores[-1] - scores[0])
+        count += gaps_to(wanted, scores) < tolerance * float(scores[-1] - scores[0])
     return count
+
+
+def gaps_to(wanted: Vector, scores: Vector) -> Vector:
+    """Return how far each wanted number is from the nearest of the sorted scores."""
+    place = np.searchsorted(scores, wanted).clip(1, scores.size - 1)
+    gaps = np.minimum(np.abs(wanted - scores[place - 1]), np.abs(scores[place] - wanted))
+    return np.asarray(gaps)
 
 
 class Undone(NamedTuple):
@@ -123,7 +131,3 @@ def before_decorrelation(released: Matrix, directions: Matrix) -> Undone:
     unmixing = np.linalg.inv(back).T
     mapped = released @ unmixing.T
     return Undone(unmixing, mapped.mean(axis=0) + mapped.std(axis=0) * standard)
-
-
-def _units(rows: Matrix) -> Matrix:
-    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))

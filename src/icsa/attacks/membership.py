@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from icsa.attacks.maps import gaps_to
 from icsa.correlations import area_under_curve
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector, as_matrix
@@ -83,9 +84,7 @@ def _log_gaps(people: Matrix, released: Matrix) -> Vector:
     """Return the sum over coordinates of log distances to the nearest released score."""
     total = np.zeros(people.shape[0])
     for wanted, scores in zip(people.T, np.sort(released, axis=0).T, strict=True):
-        place = np.searchsorted(scores, wanted).clip(1, scores.size - 1)
-        gap = np.minimum(np.abs(wanted - scores[place - 1]), np.abs(scores[place] - wanted))
-        total += np.log(np.maximum(gap, _LEAST_GAP))
+        total += np.log(np.maximum(gaps_to(wanted, scores), _LEAST_GAP))
     return total
 
 

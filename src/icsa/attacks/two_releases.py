@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize
 
 from icsa.attacks.maps import before_decorrelation, same_directions
 from icsa.errors import InputError
@@ -162,6 +161,8 @@ def map_from_flips(first: object, second: object) -> Matrix:
 
 def _common_scores(x: Matrix, y: Matrix, start: Vector) -> tuple[float, Vector, Vector]:
     """Return 1 - correlation of the sorted scores at a minimum, and the two directions there."""
+    from scipy.optimize import minimize  # takes as long to import as all other attacks
+
     options = {"maxiter": _DESCENT_STEPS}
     reached = minimize(
         _distance, start, args=(x, y), jac=True, method="L-BFGS-B", options=options

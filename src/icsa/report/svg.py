@@ -42,13 +42,7 @@ def tag(name: str, *inside: str, **attributes: str | float | None) -> Markup:
 
 
 def text(content: str, x: float, y: float, **attributes: str | float | None) -> Markup:
-    """Return a text at a place.
-
-    Examples
-    --------
-    >>> print(text("ab", 1, 2))
-    <text x="1" y="2">ab</text>
-    """
+    """Return a text at a place."""
     return tag("text", content, x=x, y=y, **attributes)
 
 

@@ -28,16 +28,7 @@ _MOST_NAMED = 30
 
 
 def utility_view(utility: Utility, *, internal: bool, most: int) -> dict[str, Any]:
-    """Return what the template shows about columns, pairs, the picture and models.
-
-    Parameters
-    ----------
-    utility : Utility
-    internal : bool
-        The picture of single rows is for the internal edition only.
-    most : int
-        Lines of the table with a line for each column.
-    """
+    """Return what the template shows about columns, pairs, the picture and models."""
     return {
         "glance": utility_sentences(utility),
         "columns": [_column(column) for column in utility.columns[:most]],

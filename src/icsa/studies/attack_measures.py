@@ -108,16 +108,7 @@ class Population:
 
 
 def drawn_population(kind: str, columns: int, generator: np.random.Generator) -> Population:
-    """Return a population with random axes, the longest twice as long as the shortest.
-
-    Examples
-    --------
-    >>> generator = np.random.default_rng(1)
-    >>> population = drawn_population("t5", 3, generator)
-    >>> person = population.lone_person(20.0, generator)
-    >>> round(float(np.linalg.norm(np.linalg.solve(population.mixing, person))), 6)
-    20.0
-    """
+    """Return a population with random axes, the longest twice as long as the shortest."""
     axes = np.linalg.qr(generator.normal(size=(columns, columns)))[0]
     return Population(kind, axes * np.linspace(1.0, _ELONGATION, columns))
 

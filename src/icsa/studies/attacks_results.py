@@ -87,10 +87,12 @@ def wide(found: pl.DataFrame, attack: str) -> pl.DataFrame:
 
 def overview(found: pl.DataFrame) -> pl.DataFrame:
     """Return a row a method: what every attack reaches in its typical cell, control beside it."""
-    columns = [column for chosen in _TYPICAL for column in _typical_columns(found, *chosen)]
     methods = found["method"].unique(maintain_order=True).to_frame()
-    for column in columns:
-        methods = methods.join(column, on="method", how="left", maintain_order="left")
+    for attack, measure, heading in _TYPICAL:
+        cells = found.filter(pl.col("attack") == attack)
+        if not cells.is_empty():
+            column = _typical_column(_typical_cell(cells, attack), measure, heading)
+            methods = methods.join(column, on="method", how="left", maintain_order="left")
     return methods
 
 
@@ -109,15 +111,10 @@ _TYPICAL = (
 _REACHED_COLUMNS = {"digits": 4, "two releases": 4, "insiders": 4}
 
 
-def _typical_columns(
-    found: pl.DataFrame, attack: str, measure: str, heading: str
-) -> list[pl.DataFrame]:
-    cells = found.filter(pl.col("attack") == attack)
-    if cells.is_empty():
-        return []
-    cell = _typical_cell(cells, attack)
-    title = f"{heading} ({cell['n'][0]} x {cell['columns'][0]}"
-    title += f", {cell['severity'][0]:g} sd)" if attack == "reassembly" else ")"
+def _typical_column(cell: pl.DataFrame, measure: str, heading: str) -> pl.DataFrame:
+    attack, n, columns, severity = cell.select("attack", "n", "columns", "severity").row(0)
+    far = f", {severity:g} sd" if attack == "reassembly" else ""
+    title = f"{heading} ({n} x {columns}{far})"
     control = cell.filter(pl.col("measure") == measure + _CONTROL).select(
         "method", pl.struct("mean", "se").alias("control")
     )
@@ -126,7 +123,7 @@ def _typical_columns(
         _shown(row) + (f"; {_shown(row['control'])}" if row["control"] is not None else "")
         for row in joined.iter_rows(named=True)
     ]
-    return [joined.select("method", pl.Series(title, texts, dtype=pl.String))]
+    return joined.select("method", pl.Series(title, texts, dtype=pl.String))
 
 
 def _typical_cell(cells: pl.DataFrame, attack: str) -> pl.DataFrame:

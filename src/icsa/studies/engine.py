@@ -168,14 +168,6 @@ class Pace:
         Of the jobs that this session has to do.
     clock : callable
         Returns seconds.
-
-    Examples
-    --------
-    >>> seconds = iter([0.0, 2.0, 2.0])
-    >>> pace = Pace(10, 14, cost=4.0, clock=lambda: next(seconds))
-    >>> pace.advance(1.0)
-    >>> str(pace)
-    '11 of 14 jobs, 0.5 jobs/s, 6 s left'
     """
 
     def __init__(

@@ -14,7 +14,6 @@ import polars as pl
 
 from icsa.studies.named_methods import DECORRELATED
 from icsa.studies.simulation import CELL
-from icsa.studies.simulation_tables import WorstCell
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -177,16 +176,14 @@ def _draw_scenario(
         axes.set_yticks([])
 
 
-def distribution_figure(
-    raw: pl.DataFrame, cells: Sequence[WorstCell], methods: Sequence[str]
-) -> Figure:
+def distribution_figure(raw: pl.DataFrame, cells: pl.DataFrame, methods: Sequence[str]) -> Figure:
     """Return a panel for each cell: the share of repetitions with an ORE of at most x."""
     across = 2 if len(cells) in (2, 4) else min(3, len(cells))
     figure, axes = _panels(-(-len(cells) // across), across, 3.1, 2.6, sharey=True)
     for panel in axes.flat[len(cells) :]:
         panel.set_visible(False)
-    for panel, cell in zip(axes.flat, cells, strict=False):
-        there = raw.filter(**{name: getattr(cell, name) for name in CELL})
+    for panel, cell in zip(axes.flat, cells.iter_rows(named=True), strict=False):
+        there = raw.filter(**{name: cell[name] for name in CELL})
         for method in methods:
             values = np.sort(there.filter(pl.col("method") == method)["ore"].to_numpy())
             shares = np.arange(1, values.size + 1) / values.size
@@ -195,7 +192,8 @@ def distribution_figure(
             lowest = np.maximum(values[kept], _LEAST_ORE)
             panel.plot(lowest, shares[kept], drawstyle="steps-post", **_style(method))
         panel.set_xscale("log")
-        panel.set_title(f"n = {cell.n}, {cell.columns} columns\n{cell.why}", fontsize=9)
+        title = f"n = {cell['n']}, {cell['columns']} columns\n{cell['why']}"
+        panel.set_title(title, fontsize=9)
     words = "outlier replication error, logarithmic (right: hidden better)"
     upward = "share of repetitions with at most this error"
     return _labelled(figure, words, upward, _lines(methods), max(4, 2 * across - 1))

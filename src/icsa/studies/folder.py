@@ -28,13 +28,7 @@ _EVERY = 5.0
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that the numbers depend on.
-
-    Examples
-    --------
-    >>> list(versions())
-    ['python', 'icsa', 'numpy', 'numba', 'scipy', 'scikit-learn']
-    """
+    """Return the versions of Python and of the packages that the numbers depend on."""
     found = {name: importlib.metadata.version(name) for name in _PACKAGES}
     return {"python": platform.python_version(), **found}
 

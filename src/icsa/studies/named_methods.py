@@ -56,13 +56,7 @@ class Method:
 
     @property
     def plain_name(self) -> str:
-        """The name of the same method without decorrelating.
-
-        Examples
-        --------
-        >>> method_of("sa+rotate+d").plain_name
-        'sa+rotate'
-        """
+        """The name of the same method without decorrelating."""
         return self.name.removesuffix(DECORRELATED)
 
     def release(

@@ -102,13 +102,7 @@ class SimulationConfig:
 
     @property
     def attacked_methods(self) -> tuple[str, ...]:
-        """The methods that are attacked, whether they were given or not.
-
-        Examples
-        --------
-        >>> SimulationConfig(methods=("sa", "hr-tyler", "hr-tyler+d")).attacked_methods
-        ('sa', 'hr-tyler+d')
-        """
+        """The methods that are attacked, whether they were given or not."""
         if self.attacked is not None:
             return self.attacked
         spared = set(PAPER_METHODS) - set(_ATTACKED)

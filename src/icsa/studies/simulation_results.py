@@ -157,12 +157,13 @@ def _worst_section(
     """Return the distribution of the ORE in the worst cells of a scenario."""
     cells = worst_cells(quantiles, scenario, methods)
     title = f"Scenario {scenario}: the whole distribution of ORE in the worst cells"
-    if not cells:
+    if cells.is_empty():
         return Section(title, f"{WORST_CELLS}\n\nNo cell can be estimated by all methods.")
     figure = distribution_figure(pl.DataFrame(raw), cells, methods)
-    chosen = pl.DataFrame([[getattr(c, name) for name in CELL] for c in cells], CELL, orient="row")
-    rows = chosen.join(quantiles, on=CELL, maintain_order="left").filter(
-        pl.col("method").is_in(list(methods))
+    rows = (
+        cells.drop("why")
+        .join(quantiles, on=CELL, maintain_order="left")
+        .filter(pl.col("method").is_in(list(methods)))
     )
     return Section(
         title,

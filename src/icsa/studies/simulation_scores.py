@@ -47,12 +47,6 @@ def draw_data(
     is normal with variances p, p - 1, ..., 1, and the last row's y is shifted. Scenario 2: X is
     normal with covariance Q L Q', Q uniformly random, L the descending (p - j + 1)/p + U(0, .05),
     and the y of a random tenth of the rows is shifted. A shift is severity + N(0, .4^2).
-
-    Examples
-    --------
-    >>> data = draw_data(1, 20, 4, 16.0, np.random.default_rng(0))
-    >>> data.table.shape, data.outliers, data.coefficients.round(3)
-    ((20, 4), array([19]), array([ 1.   , -0.707,  0.577]))
     """
     p = columns - 1
     order = np.arange(1, p + 1)
@@ -155,20 +149,7 @@ def scores_of(
 
 
 def attacked_errors(data: DataSet, released: Matrix) -> tuple[float, float]:
-    """Return what `Scores` calls reassembled and guess.
-
-    Examples
-    --------
-    The outlier (30, 40) is in a release as (30, .) and (., 40); together these are the outlier.
-
-    >>> table = np.random.default_rng(1).normal(size=(60, 2))
-    >>> table[-1] = 30.0, 40.0
-    >>> released = table.copy()
-    >>> released[-1, 0], released[0, 0] = released[0, 0], released[-1, 0]
-    >>> ore, guess = attacked_errors(DataSet(table, np.ones(1), np.array([59])), released)
-    >>> ore == guess, bool(guess < 0.05)
-    (True, True)
-    """
+    """Return what `Scores` calls reassembled and guess."""
     guess = reassemble(released).guess
     people = data.table[data.outliers]
     near_rows = _errors(people, released)

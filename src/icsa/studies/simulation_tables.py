@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -13,7 +12,6 @@ from icsa.studies.simulation import CELL
 
 __all__ = [
     "WORST_CELLS",
-    "WorstCell",
     "decorrelation",
     "differences",
     "ore_quantiles",
@@ -148,27 +146,8 @@ def _paired(raw: dict[str, np.ndarray], pairs: list[tuple[str, str]]) -> pl.Data
     )
 
 
-@dataclass(frozen=True)
-class WorstCell:
-    """A cell, and why it was chosen."""
-
-    scenario: int
-    n: int
-    columns: int
-    severity: int
-    why: str
-
-
 def ore_quantiles(raw: dict[str, np.ndarray]) -> pl.DataFrame:
-    """Return the quantiles of the ORE over the repetitions, for every cell and method.
-
-    Examples
-    --------
-    >>> raw = {"scenario": [1] * 3, "n": [9] * 3, "columns": [2] * 3, "severity": [4] * 3,
-    ...        "method": ["sa"] * 3, "ore": [0.1, 0.3, 0.2]}
-    >>> ore_quantiles(raw).select("ore_min", "ore_50%").row(0)
-    (0.1, 0.2)
-    """
+    """Return the quantiles of the ORE over the repetitions, for every cell and method."""
     frame = pl.DataFrame(raw).with_columns(pl.col("ore").fill_nan(None))
     return frame.group_by([*CELL, "method"], maintain_order=True).agg(
         pl.col("ore").min().alias("ore_min"),
@@ -179,17 +158,17 @@ def ore_quantiles(raw: dict[str, np.ndarray]) -> pl.DataFrame:
     )
 
 
-def worst_cells(quantiles: pl.DataFrame, scenario: int, methods: Sequence[str]) -> list[WorstCell]:
-    """Return the cells of a scenario where these methods hide outliers worst, by `WORST_CELLS`."""
+def worst_cells(quantiles: pl.DataFrame, scenario: int, methods: Sequence[str]) -> pl.DataFrame:
+    """Return the cells of a scenario where these methods hide outliers worst, and why those."""
     rows = quantiles.filter(pl.col("scenario") == scenario, pl.col("method").is_in(list(methods)))
     rows = rows.filter(pl.col("severity") == rows["severity"].max())
     known = rows.filter((pl.col(_LOW).count() == len(methods)).over(CELL))
     spectral = known.filter(pl.col("method") == "sa")
     best = known.group_by(CELL, maintain_order=True).agg(pl.col(_LOW).max())
-    chosen: dict[tuple[int, int, int, int], list[str]] = {}
-    for table, why in ((spectral, "sa"), (best, "the best method")):
-        for row in table.sort(_LOW, *CELL).head(_EACH).select(CELL).rows():
-            chosen.setdefault(row, []).append(why)
-    return [
-        WorstCell(*cell, f"worst for {' and '.join(reasons)}") for cell, reasons in chosen.items()
-    ]
+    chosen: dict[tuple[int, ...], list[str]] = {}
+    for table, who in ((spectral, "sa"), (best, "the best method")):
+        for cell in table.sort(_LOW, *CELL).head(_EACH).select(CELL).rows():
+            chosen.setdefault(cell, []).append(who)
+    found = [(*cell, f"worst for {' and '.join(who)}") for cell, who in chosen.items()]
+    schema = {**{name: quantiles.schema[name] for name in CELL}, "why": pl.String()}
+    return pl.DataFrame(found, schema, orient="row")

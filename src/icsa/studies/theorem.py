@@ -58,11 +58,6 @@ def bound(n: int, columns: int, distance: float, radius: float = 1.0) -> float:
     """Return the theorem's bound on the relative squared distance to the nearest released row.
 
     2 (p - 1) M {(n - 4) M + 4 H} / H^2, for every permutation, when H > (n + 2) M.
-
-    Examples
-    --------
-    >>> bound(10, 3, 100.0)
-    0.1624
     """
     return 2 * (columns - 1) * radius * ((n - 4) * radius + 4 * distance) / distance**2
 
