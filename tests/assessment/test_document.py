@@ -22,7 +22,7 @@ from icsa.privacy import passport, self_test
 from icsa.privacy.measuring import privacy_measures
 from icsa.privacy.people_findings import Findings
 from icsa.privacy.verdict import STATUSES, WORDS, Status, Word
-from icsa.report import assessment_html, assessment_view
+from icsa.report import assessment_html, assessment_page
 from icsa.report.glossary import GLOSSARY
 
 from .tables import normal_table
@@ -114,7 +114,7 @@ def test_a_measure_of_privacy_needs_a_line_in_the_list_and_its_words(
     for module in (assessing, filling):
         monkeypatch.setattr(module, "MEASURES", words)
     terms = {**GLOSSARY, "mine": Term("my own risk", "As many as there are rows.")}
-    monkeypatch.setattr(assessment_view, "GLOSSARY", terms)
+    monkeypatch.setattr(assessment_page, "GLOSSARY", terms)
     document = assess(normal_table(), normal_table(100, seed=1)).document("public")
     mine = document.as_dict()["privacy"]["mine"]
     assert (mine["value"], mine["ends"]) == (100.0, {"copy": 150.0, "shuffled": 150.0})

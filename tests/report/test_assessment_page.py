@@ -19,8 +19,12 @@ from icsa.assessment.document_parts import as_part
 from icsa.errors import InputError
 from icsa.privacy.verdict import STATUSES
 from icsa.report import assessment_page
-from icsa.report.assessment_page import MOST_BYTES, assessment_html, write_assessment_report
-from icsa.report.assessment_view import Limits
+from icsa.report.assessment_page import (
+    MOST_BYTES,
+    Limits,
+    assessment_html,
+    write_assessment_report,
+)
 from icsa.report.glossary import GLOSSARY, anchor
 
 from .conftest import NAMES

@@ -27,24 +27,11 @@ _ANY_PORT = "127.0.0.1:0"
 
 
 def on_dask(study: Study, jobs: Sequence[Job], address: str, workers: int) -> Iterator[Outcome]:
-    """Yield the outcomes of `jobs` as they come from a Dask cluster.
+    """Yield the outcomes of `jobs` as they come from a Dask cluster, in any order.
 
-    Parameters
-    ----------
-    study : Study
-        Its function must be importable on the workers.
-    jobs : sequence of Job
-        What to do.
-    address : str
-        Of a running scheduler (``tcp://host:8786``), or "local" for a cluster on this machine that
-        ends with the study.
-    workers : int
-        Processes of the local cluster.
-
-    Yields
-    ------
-    Outcome
-        In any order. Jobs of a lost worker are done again by another.
+    The address is that of a running scheduler (``tcp://host:8786``), or "local" for a cluster on
+    this machine, of so many workers, that ends with the study. The study's function must be
+    importable there. Jobs of a lost worker are done again by another.
     """
     with ExitStack() as stack:
         client = _connected(stack, address, min(workers, len(jobs)))

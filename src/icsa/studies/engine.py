@@ -160,14 +160,7 @@ class _JobError(Exception):
 class Pace:
     """Jobs done, how many a second, and the time left.
 
-    Parameters
-    ----------
-    done, total : int
-        Jobs finished before this session, and all jobs.
-    cost : float
-        Of the jobs that this session has to do.
-    clock : callable
-        Returns seconds.
+    Of all jobs some were done before this session; the cost is of those that it has to do.
     """
 
     def __init__(

@@ -70,15 +70,7 @@ def _locked(out: Path) -> Iterator[None]:
 
 
 class StudyFolder:
-    """A study's files in the folder `out`.
-
-    Attributes
-    ----------
-    study : Study
-        Whose files they are.
-    out : Path
-        Where they are.
-    """
+    """A study's files in the folder `out`."""
 
     def __init__(self, study: Study, out: Path) -> None:
         self.study = study

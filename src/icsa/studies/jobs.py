@@ -126,12 +126,6 @@ def as_record(study: Study) -> dict[str, Any]:
 
 
 def digest(value: object) -> str:
-    """Return the SHA-256 of a value's canonical JSON.
-
-    Examples
-    --------
-    >>> digest({"b": 1, "a": (2,)}) == digest({"a": [2], "b": 1})
-    True
-    """
+    """Return the SHA-256 of a value's canonical JSON: the order of keys does not matter."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -39,19 +39,7 @@ _ATTEMPTS = 3
 
 @dataclass(frozen=True)
 class Outcome:
-    """The table of a job, or the error that stopped it.
-
-    Attributes
-    ----------
-    name : str
-        The job's.
-    columns : dict of str to ndarray
-        Empty after an error.
-    error : Exception or None
-        What the study's function raised.
-    trace : str
-        Where it did.
-    """
+    """The table of a job, or the error that the study's function raised, and where it did."""
 
     name: str
     columns: dict[str, np.ndarray] = field(default_factory=dict)
