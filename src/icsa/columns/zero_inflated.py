@@ -17,14 +17,12 @@ from icsa.columns.levelled import Binary
 from icsa.columns.temporal import Duration
 from icsa.columns.unmasked import Constant
 from icsa.correlations import varies
+from icsa.limits import MANY_EQUAL
 from icsa.matrices import Matrix, Vector
 from icsa.randomness import Stream
 from icsa.recipes import Scale
 
 __all__ = ["ZERO_INFLATED", "ZeroInflated"]
-
-# Zero is the spike if this share of the cells has it, and any other value that as many have.
-_SPIKE_SHARE = 0.4
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -176,11 +174,11 @@ def _part_class(dtype: pl.DataType) -> type[Continuous]:
 def _find_spike(ordered: Vector) -> float:
     """Return zero if enough cells have it, or else the most common number."""
     n_zero = np.searchsorted(ordered, 0.0, "right") - np.searchsorted(ordered, 0.0, "left")
-    if n_zero >= _SPIKE_SHARE * ordered.size:
+    if n_zero >= MANY_EQUAL * ordered.size:
         return 0.0
     starts = np.concatenate([[0], np.flatnonzero(np.diff(ordered)) + 1])
     lengths = np.diff(np.append(starts, ordered.size))
-    if lengths.max() < _SPIKE_SHARE * ordered.size and n_zero > 0:
+    if lengths.max() < MANY_EQUAL * ordered.size and n_zero > 0:
         return 0.0
     return float(ordered[starts[np.argmax(lengths)]])
 

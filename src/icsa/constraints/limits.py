@@ -2,137 +2,130 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
-__all__ = ["LIMITS", "Thresholds", "resting_on"]
+from icsa.limits import MANY_EQUAL, limit
 
-
-def resting_on(reason: str, value: Any) -> Any:
-    """Return a field with a default and what it rests on."""
-    return field(default=value, metadata={"rests on": reason})
+__all__ = ["LIMITS", "Limits"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Thresholds:
+class Limits:
     """Every threshold of the package; what each rests on is in its field's metadata.
 
     Examples
     --------
     >>> LIMITS.least_share
     0.98
-    >>> Thresholds.__dataclass_fields__["least_share"].metadata["rests on"]
+    >>> Limits.__dataclass_fields__["least_share"].metadata["rests on"]
     'a relation with 1% wrong rows reaches .989, columns without one .004'
     """
 
     # Which rows are looked at.
-    seed: int = resting_on(
-        "any: which rows are looked at first is no secret, and a table gives the same each time",
+    seed: int = limit(
         20_240_229,
+        "any: which rows are looked at first is no secret, and a table gives the same each time",
     )
-    sampled_rows: int = resting_on(
-        "what holds in nearly all rows holds in nearly all of these; most tables have nothing",
+    sampled_rows: int = limit(
         20_000,
+        "what holds in nearly all rows holds in nearly all of these; most tables have nothing",
     )
-    block_rows: int = resting_on("chosen for cost", 5_000)
-    block_rows_of_many: int = resting_on("chosen for cost, where there are many blocks", 1_000)
-    many_blocks: int = resting_on("chosen for cost", 30)
-    most_blocks: int = resting_on("chosen for cost; beyond it only blocks of several columns", 40)
-    block_least_rows: int = resting_on("chosen: among few rows chance makes relations", 60)
-    block_least_share: float = resting_on("chosen: of the rows, where the table has fewer", 0.8)
-    block_failures: int = resting_on("chosen for cost", 10)
-    set_rows: int = resting_on("chosen for cost", 2_000)
-    small_set_rows: int = resting_on(
-        "none of them is wrong in four of five sets when 1% of all rows are", 24
+    block_rows: int = limit(5_000, "chosen for cost")
+    block_rows_of_many: int = limit(1_000, "chosen for cost, where there are many blocks")
+    many_blocks: int = limit(30, "chosen for cost")
+    most_blocks: int = limit(40, "chosen for cost; beyond it only blocks of several columns")
+    block_least_rows: int = limit(60, "chosen: among few rows chance makes relations")
+    block_least_share: float = limit(0.8, "chosen: of the rows, where the table has fewer")
+    block_failures: int = limit(10, "chosen for cost")
+    set_rows: int = limit(2_000, "chosen for cost")
+    small_set_rows: int = limit(
+        24, "none of them is wrong in four of five sets when 1% of all rows are"
     )
-    order_rows: int = resting_on("chosen for cost; all rows are asked afterwards", 2_000)
+    order_rows: int = limit(2_000, "chosen for cost; all rows are asked afterwards")
 
     # What is suspected, before all rows are asked.
-    rounding_left: float = resting_on("above 1 / sqrt(12) steps, which rounding leaves", 0.45)
-    least_residual: float = resting_on("chosen: relative to the spread", 1e-4)
-    most_residual: float = resting_on("chosen: relative to the spread", 0.15)
-    least_varied_rows: int = resting_on("chosen: what hardly varies goes with everything", 5)
-    most_suspicions: int = resting_on("chosen for cost", 1_000)
-    checked_rows: int = resting_on("chosen for cost", 500)
-    borne_out: float = resting_on("chosen below the least share, since rows are few", 0.95)
-    small_singular: float = resting_on(
-        "singular value / sqrt(n): rounded columns .004, 1% wrong rows .028, none .39", 0.2
+    rounding_left: float = limit(0.45, "above 1 / sqrt(12) steps, which rounding leaves")
+    least_residual: float = limit(1e-4, "chosen: relative to the spread")
+    most_residual: float = limit(0.15, "chosen: relative to the spread")
+    least_varied_rows: int = limit(5, "chosen: what hardly varies goes with everything")
+    most_suspicions: int = limit(1_000, "chosen for cost")
+    checked_rows: int = limit(500, "chosen for cost")
+    borne_out: float = limit(0.95, "chosen below the least share, since rows are few")
+    small_singular: float = limit(
+        0.2, "singular value / sqrt(n): rounded columns .004, 1% wrong rows .028, none .39"
     )
-    zero_singular: float = resting_on("cross-products are exact to 1e-16, so roots to 1e-8", 1e-6)
-    concentrations: int = resting_on("chosen: most steps of least trimmed squares", 6)
-    shrinking: float = resting_on("a true relation comes out at once; others shrink less", 0.9)
-    concentrated_share: float = resting_on("chosen: rows kept in a step", 0.95)
-    outlying: float = resting_on("chosen: robust deviations of a far cell", 10.0)
-    most_operations: float = resting_on("chosen for cost", 5e8)
-    most_rounds: int = resting_on("chosen for cost", 40)
+    zero_singular: float = limit(1e-6, "cross-products are exact to 1e-16, so roots to 1e-8")
+    concentrations: int = limit(6, "chosen: most steps of least trimmed squares")
+    shrinking: float = limit(0.9, "a true relation comes out at once; others shrink less")
+    concentrated_share: float = limit(0.95, "chosen: rows kept in a step")
+    outlying: float = limit(10.0, "chosen: robust deviations of a far cell")
+    most_operations: float = limit(5e8, "chosen for cost")
+    most_rounds: int = limit(40, "chosen for cost")
 
     # What is believed.
-    least_share: float = resting_on(
-        "a relation with 1% wrong rows reaches .989, columns without one .004", 0.98
+    least_share: float = limit(
+        0.98, "a relation with 1% wrong rows reaches .989, columns without one .004"
     )
-    near_share: float = resting_on("chosen: targets that hold as often up to it are as good", 0.005)
-    least_gain: float = resting_on("chosen: of the rows that no shorter relation explains", 0.75)
-    least_messy_share: float = resting_on("chosen: below it every row is out of reach", 0.9)
-    relative_error: float = resting_on("sums of decimal numbers are right to this", 1e-9)
-    single_precision: float = resting_on("about four roundings of single precision", 2.5e-7)
-    steps_simple: int = resting_on("chosen: a rounded target of fewer steps follows much", 4)
-    steps_messy: int = resting_on("chosen: free coefficients follow more", 20)
-    fit_rounds: int = resting_on("chosen for cost", 4)
-    most_terms: int = resting_on("chosen for cost", 40)
-    most_terms_messy: int = resting_on("chosen: free coefficients of more columns fit much", 6)
-    smallest: float = resting_on("squares stay above the smallest float", 1e-150)
-    largest: float = resting_on("squares stay below the largest float", 1e150)
-    exponent_slack: float = resting_on("exponents are halves apart or more", 0.1)
-    shorter_product: float = resting_on("chosen: a product holds far less without a factor", 0.5)
-    least_distinct: int = resting_on("chosen: columns of few values are equal by chance", 15)
-    least_product_rows: int = resting_on("chosen: fewer rows fit by chance", 20)
-    least_rows: int = resting_on("chosen: fewer rows in common say nothing", 10)
+    near_share: float = limit(0.005, "chosen: targets that hold as often up to it are as good")
+    least_gain: float = limit(0.75, "chosen: of the rows that no shorter relation explains")
+    least_messy_share: float = limit(0.9, "chosen: below it every row is out of reach")
+    relative_error: float = limit(1e-9, "sums of decimal numbers are right to this")
+    single_precision: float = limit(2.5e-7, "about four roundings of single precision")
+    steps_simple: int = limit(4, "chosen: a rounded target of fewer steps follows much")
+    steps_messy: int = limit(20, "chosen: free coefficients follow more")
+    fit_rounds: int = limit(4, "chosen for cost")
+    most_terms: int = limit(40, "chosen for cost")
+    most_terms_messy: int = limit(6, "chosen: free coefficients of more columns fit much")
+    smallest: float = limit(1e-150, "squares stay above the smallest float")
+    largest: float = limit(1e150, "squares stay below the largest float")
+    exponent_slack: float = limit(0.1, "exponents are halves apart or more")
+    shorter_product: float = limit(0.5, "chosen: a product holds far less without a factor")
+    least_distinct: int = limit(15, "chosen: columns of few values are equal by chance")
+    least_product_rows: int = limit(20, "chosen: fewer rows fit by chance")
+    least_rows: int = limit(10, "chosen: fewer rows in common say nothing")
 
     # Orders and equal columns.
-    least_equal: float = resting_on("chosen: a gap codes columns better if so many are equal", 0.4)
-    sampled_equal: float = resting_on("of it, since a sample may be a little off", 0.9)
-    usual: float = resting_on("chosen: what so many have is equal in both by chance", 0.1)
-    surprise_kept: float = resting_on(
-        "chosen: were rows paired at random, so many would break the order of two dates", 5.0
+    least_equal: float = limit(
+        MANY_EQUAL, "chosen: a gap codes columns better if so many are equal"
     )
-    surprise_told: float = resting_on(
-        "chosen: the same where the order is only told; numbers are in order by chance", 10.0
+    sampled_equal: float = limit(0.9, "of it, since a sample may be a little off")
+    usual: float = limit(0.1, "chosen: what so many have is equal in both by chance")
+    surprise_kept: float = limit(
+        5.0, "chosen: were rows paired at random, so many would break the order of two dates"
+    )
+    surprise_told: float = limit(
+        10.0, "chosen: the same where the order is only told; numbers are in order by chance"
     )
 
-    order_overlap: float = resting_on(
-        "chosen: columns with a unit in common lie in the same place", 0.3
-    )
-    order_correlation: float = resting_on(
+    order_overlap: float = limit(0.3, "chosen: columns with a unit in common lie in the same place")
+    order_correlation: float = limit(
+        0.5,
         "rank correlation of columns without a word in common that have a unit in common; of 196 "
         "pairs of columns in twelve tables 20 reach it, 7 of them with the overlap",
-        0.5,
     )
 
     # Derived columns.
-    derived_surprise: float = resting_on(
-        "-log of one in a million: so rarely a table of unrelated columns has one", 14.0
+    derived_surprise: float = limit(
+        14.0, "-log of one in a million: so rarely a table of unrelated columns has one"
     )
-    derived_rows: int = resting_on("chosen: fewer rows fit by chance", 20)
-    derived_shifts: int = resting_on(
-        "chosen for cost: other rows that a number is held against", 20
+    derived_rows: int = limit(20, "chosen: fewer rows fit by chance")
+    derived_shifts: int = limit(20, "chosen for cost: other rows that a number is held against")
+    most_codes: int = limit(20, "chosen: whole numbers with fewer values may be classes")
+    most_groups: int = limit(200, "chosen for cost: no groups that something follows from")
+    bound_neighbours: int = limit(5, "chosen: people near a bound, or at the end beside it")
+    near_bound: float = limit(
+        0.2, "standard deviations: 98 of 100 bounds in 60 rows are found; groups apart have none"
     )
-    most_codes: int = resting_on("chosen: whole numbers with fewer values may be classes", 20)
-    most_groups: int = resting_on("chosen for cost: no groups that something follows from", 200)
-    bound_neighbours: int = resting_on("chosen: people near a bound, or at the end beside it", 5)
-    near_bound: float = resting_on(
-        "standard deviations: 98 of 100 bounds in 60 rows are found; groups apart have none",
-        0.2,
+    round_bound: int = limit(
+        5, "multiples of so many lattice steps are a formula's rather than somebody's"
     )
-    round_bound: int = resting_on(
-        "multiples of so many lattice steps are a formula's rather than somebody's", 5
-    )
-    coefficient_error: float = resting_on("coefficients come out to this", 1e-6)
+    coefficient_error: float = limit(1e-6, "coefficients come out to this")
 
     # Rules.
-    passes: int = resting_on("chosen: sweeps until rules count as contradicting each other", 12)
-    exchanging_passes: int = resting_on("chosen: sweeps that exchange cells first", 4)
-    lowering_passes: int = resting_on("chosen: sweeps that lower a cell before raising one", 8)
-    donors: int = resting_on("chosen for cost: other rows tried, near ones and as many others", 24)
+    passes: int = limit(12, "chosen: sweeps until rules count as contradicting each other")
+    exchanging_passes: int = limit(4, "chosen: sweeps that exchange cells first")
+    lowering_passes: int = limit(8, "chosen: sweeps that lower a cell before raising one")
+    donors: int = limit(24, "chosen for cost: other rows tried, near ones and as many others")
 
 
-LIMITS = Thresholds()
+LIMITS = Limits()

@@ -26,8 +26,9 @@ from icsa.comparison.column_pairs import Codes
 from icsa.comparison.features import Features, FeatureTable
 from icsa.correlations import MAD_TO_DEVIATION, exceeds_rounding, tail_scale, varies
 from icsa.lattice import lattice_step
+from icsa.limits import MANY_EQUAL
 from icsa.matrices import Matrix, Vector
-from icsa.privacy.robust_fit import TIED, RobustFit, robust_fit
+from icsa.privacy.robust_fit import RobustFit, robust_fit
 
 __all__ = [
     "LensName",
@@ -142,7 +143,7 @@ def fit_lenses(features: Features) -> Lenses:
     original = features.original
     spread = _dithered(original.numbers, features.grids, side=0)
     ties = np.array([_tied_share(column) for column in original.numbers])
-    tied_steps = np.where(ties >= TIED, features.grids, 0.0)
+    tied_steps = np.where(ties >= MANY_EQUAL, features.grids, 0.0)
     centres, scales = robust_units(spread, tied_steps)
     _standardize(spread, centres, scales)
     ties[np.isinf(scales)] = 1.0

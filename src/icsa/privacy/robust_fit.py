@@ -7,16 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from icsa.errors import ConvergenceError, ExactFitError, InputError
+from icsa.limits import MANY_EQUAL
 from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.scatters import mcd
 
-__all__ = ["TIED", "RobustFit", "robust_distances", "robust_fit"]
+__all__ = ["RobustFit", "robust_distances", "robust_fit"]
 
 # More rows than this do not make a yardstick of distances visibly better.
 _ROWS_FOR_FIT = 50_000
-# A column with one value in this share of the rows or more cannot say who stands out: a robust
-# scatter sees its other values as outliers, all of them. They alone then give it its scale.
-TIED = 0.4
 _ALPHA = 0.75
 # Fixed, and no secret: it chooses the rows of the fit.
 _SEED = 20_001
@@ -73,11 +71,11 @@ def robust_fit(
     p, n = standard.shape
     rows = np.sort(np.random.default_rng(_SEED).permutation(n)[:_ROWS_FOR_FIT])
     sample = np.nan_to_num(standard[:, rows], nan=0.0).T
-    usable = [j for j in range(p) if tied_shares[j] < TIED]
+    usable = [j for j in range(p) if tied_shares[j] < MANY_EQUAL]
     notes = _left_out(
-        [j for j in range(p) if TIED <= tied_shares[j] < 1.0],
+        [j for j in range(p) if MANY_EQUAL <= tied_shares[j] < 1.0],
         names,
-        f"one value, or none, in {TIED:.0%} of the rows or more",
+        f"one value, or none, in {MANY_EQUAL:.0%} of the rows or more",
     )
     while usable:
         try:

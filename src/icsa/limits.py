@@ -1,0 +1,31 @@
+"""Numbers that decide: how a package's record of them is made, and what several packages share."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import TypeVar
+
+__all__ = ["MANY_EQUAL", "limit"]
+
+_Value = TypeVar("_Value")
+
+# A column with one value in this share of its cells or more is more than a measurement: that value
+# (no rain, no visit) is one of its own. Robust scatters would see all others as outliers, so that
+# the column cannot say who stands out, and the others alone give it its scale.
+MANY_EQUAL = 0.4
+
+
+def limit(value: _Value, rests_on: str) -> _Value:
+    """Return a field of a record of limits: its default, and what that rests on.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass, fields
+    >>> @dataclass(frozen=True)
+    ... class Limits:
+    ...     few: int = limit(3, "two may be a chance")
+    >>> Limits().few, fields(Limits)[0].metadata["rests on"]
+    (3, 'two may be a chance')
+    """
+    found: _Value = field(default=value, metadata={"rests on": rests_on})
+    return found
