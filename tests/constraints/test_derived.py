@@ -416,6 +416,7 @@ def test_declared_expressions_are_held_against_the_table() -> None:
         ("day", "grams + 1", "does not give a date"),
         ("ounces", "day", "does not give a number"),
         ("ounces", "ounces * 1", "no column 'ounces'"),
+        ("ward", "grams", "'ward': derive is for numbers, dates and levels"),
     ],
 )
 def test_wrong_declarations_are_refused_without_a_cell(target: str, text: str, said: str) -> None:
@@ -434,6 +435,29 @@ def test_a_circle_is_refused() -> None:
             kinds,  # type: ignore[arg-type]
             declared={"a": "b - 1", "b": "a + 1"},
         )
+
+
+def test_a_constant_column_is_not_derived(tmp_path: Path) -> None:
+    frame = patients().with_columns(marker=pl.lit(5))
+    path = schema_with('derive = "grams"', tmp_path, frame)
+    with pytest.raises(InputError, match="'marker': derive is for numbers, dates and levels"):
+        anonymize(frame, schema=path, random_state=1)
+    table = from_frame(frame)
+    with pytest.raises(InputError, match="'marker': derive is for numbers, dates and levels"):
+        related_columns(table, read_schema(path, table))
+
+
+def test_what_is_declared_is_not_told_as_lost_the_other_way_round() -> None:
+    x = np.random.default_rng(1).normal(size=90).round(2)
+    numbers = {"a": x, "b": 2.0 * x, "c": 4.0 * x}
+    found = find_derivation(
+        numbers,
+        dict.fromkeys(numbers, 0.01),
+        dict.fromkeys(numbers, "continuous"),
+        declared={"b": "2 * a", "c": "2 * b"},
+    )
+    assert [one.target for one in found.computed] == ["b", "c"]
+    assert found.unkept == ()
 
 
 def test_results_that_nobody_had_get_the_nearest_class() -> None:

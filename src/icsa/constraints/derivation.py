@@ -250,13 +250,25 @@ def _found_among(
     gaps = find_gaps(left, kinds)
     kept = tuple(gap for gap in gaps if gap.name == gap.other or gap.name not in names)
     columns = {relation.columns for relation in relations}
-    lost = [relation for relation in linear if relation.columns not in columns]
+    lost = [
+        relation
+        for relation in linear
+        if relation.columns not in columns and not _is_said(relation, fixed)
+    ]
     return Derivation(
         tuple(computed),
         kept,
         tuple(product for product in products if product.target not in targets),
         (*lost, *(gap for gap in gaps if gap not in kept)),
         find_unkept_orders(quantities, kinds, gaps, relations, lost),
+    )
+
+
+def _is_said(relation: LinearRelation, declared: Mapping[str, Set[str]]) -> bool:
+    """Return whether a declared column among them is computed from all the others."""
+    return any(
+        all(reaches(declared, [name], other) for other in relation.columns)
+        for name in relation.columns & declared.keys()
     )
 
 

@@ -153,8 +153,13 @@ def declared_derived(
     ------
     InputError
         The expression cannot be read, speaks of the column itself, or gives something else than the
-        column has in more than 2% of the rows.
+        column has in more than 2% of the rows; or the column is none of numbers, dates or levels.
     """
+    if target not in facts:
+        raise InputError(
+            f"Column {target!r}: derive is for numbers, dates and levels that are not all the "
+            "same. Leave derive out."
+        )
     found = fit_derived(target, text, numbers, facts)
     if found is None:
         raise InputError(

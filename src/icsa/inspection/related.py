@@ -96,10 +96,12 @@ def _derivation_of(table: Table, schema: Schema | None) -> Derivation:
                 action=kind_of(guess.kind).actions[0],
                 levels=guess.levels,
             )
-        if spec.action != "mask" or profile.distinct < 2:
+        if spec.action != "mask":
             continue
         if spec.derive is not None:
             declared[name] = spec.derive
+        if profile.distinct < 2:
+            continue
         quantity = quantity_of(profile.cells, spec.kind)
         if quantity is not None:
             numbers[name], steps[name], kinds[name] = quantity
