@@ -295,6 +295,10 @@ def test_each_replaced_column_has_identifiers_of_its_own() -> None:
         ("age", rng.integers(0, 190, ROWS), None, None),  # months
         ("age_at_entry", rng.uniform(20.0, 70.0, ROWS), None, 100),
         ("average", rng.normal(50, 15, ROWS).round(), None, None),
+        ("age_months", np.random.default_rng(5).integers(0, 90, ROWS), None, None),
+        ("age_weeks", np.random.default_rng(5).uniform(1.0, 50.0, ROWS), None, None),
+        ("age_years", np.random.default_rng(5).integers(18, 80, ROWS), None, 100),
+        ("pct_of_one", np.random.default_rng(5).uniform(0.0, 0.9, ROWS), None, 1),
         ("pct_meals", rng.uniform(0.0, 88.0, ROWS), None, 100),
         ("percent", rng.uniform(-20.0, 88.0, ROWS), None, None),  # of change
         ("proportion", rng.uniform(0.1, 0.9, ROWS), None, 1),
@@ -366,3 +370,8 @@ def test_how_far_a_release_goes_beyond_the_range_is_told() -> None:
     said = "more cells lie beyond the original's range than chance gives"
     assert sum(said in warning for warning in paper.warnings) == 1
     assert not any(said in warning for warning in usual.warnings)
+
+
+def test_levels_are_asked_about_once() -> None:
+    said = said_of("decile", np.repeat(np.arange(1, 11), 100))
+    assert said.count("the kind is category") == 1

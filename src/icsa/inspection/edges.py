@@ -15,7 +15,7 @@ from icsa.inspection.limits import LIMITS
 from icsa.inspection.names import plain_words
 from icsa.inspection.oddities import sentinel_codes
 from icsa.inspection.profile import Profile
-from icsa.inspection.vocabulary import AGES, PERCENTAGES, SCORES, SHARES
+from icsa.inspection.vocabulary import AGES, PERCENTAGES, SCORES, SHARES, SHORTER_THAN_YEARS
 
 __all__ = ["Edges", "are_years", "edges_of"]
 
@@ -150,10 +150,14 @@ def _named(profile: Profile, low: float, high: float) -> Iterator[Edges]:
         named = set(names) & set(words) or any(word.endswith(endings) for word in words if endings)
         if named and profile.is_whole:
             yield from _fitting(choices, low, high, "a part of a date")
-    if low >= 0.0 and high <= LIMITS.oldest[-1] and AGES & set(words):
+    in_years = AGES & set(words) and not SHORTER_THAN_YEARS & set(words)
+    if low >= 0.0 and high <= LIMITS.oldest[-1] and in_years:
         yield Edges(None, next(edge for edge in LIMITS.oldest if high <= edge), "ages")
     percent = "%" in profile.name or any(word.startswith(("pct", "percent")) for word in words)
     if percent or PERCENTAGES & set(words):
+        # People call shares of 1 so too.
+        if not profile.is_whole:
+            yield from _fitting(((0, 1),), low, high, "shares")
         yield from _fitting(((0, 100),), low, high, "percentages")
     if SHARES & set(words) and not profile.is_whole:
         yield from _fitting(((0, 1), (0, 100)), low, high, "shares")

@@ -16,7 +16,7 @@ import polars as pl
 from icsa.columns.levels import FEWEST_HOLDERS
 from icsa.inspection.edges import are_years, edges_of
 from icsa.inspection.identities import has_diagnoses
-from icsa.inspection.kinds import guess_kind
+from icsa.inspection.kinds import ONLY_THESE, guess_kind
 from icsa.inspection.limits import LIMITS
 from icsa.inspection.names import names_grades
 from icsa.inspection.notations import are_written_dates, obstacle_in
@@ -264,7 +264,7 @@ def _rare_levels(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
 def _unordered_codes(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
     plain = not profile.variable.value_labels and profile.variable.measurement is None
     if spec.kind == "ordinal" and profile.dtype.is_numeric() and plain:
-        if not names_grades(profile.name):
+        if not names_grades(profile.name) and guess_kind(profile).doubt != ONLY_THESE:
             yield "codes without an order? then the kind is category"
     elif spec.kind == "ordinal" and isinstance(profile.dtype, pl.String) and not spec.levels:
         yield "text has no order: give levels = [...] in theirs, or the kind category"

@@ -76,7 +76,7 @@ from icsa.inspection.notations import are_pairs
 from icsa.inspection.oddities import sentinel_codes
 from icsa.inspection.profile import Profile
 
-__all__ = ["Guess", "guess_kind"]
+__all__ = ["ONLY_THESE", "Guess", "guess_kind"]
 
 _SCALES = (
     ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x"),
@@ -93,7 +93,7 @@ _GIVEN = "all different: if these numbers are given, not measured, the kind is i
 _NO_IDS = (
     "named like a number of people, with the values of a scale: if ids, the kind is identifier"
 )
-_ONLY_THESE = (
+ONLY_THESE = (
     "no other numbers than these are released: if they are codes without an order, the kind is "
     "category; if any number may be, integer"
 )
@@ -228,7 +228,7 @@ def _of_whole_numbers(profile: Profile) -> Guess:
     codes = sentinel_codes(profile)
     if profile.is_exact and are_levels(spacing_of(profile, without=codes)):
         why = f"{profile.distinct} whole numbers only, each in several rows"
-        return Guess("ordinal", why, doubt=_ONLY_THESE)
+        return Guess("ordinal", why, doubt=ONLY_THESE)
     unique = profile.distinct == profile.present >= LIMITS.rows_to_be_unique
     return Guess("integer", "whole numbers", doubt=_GIVEN if unique else "")
 

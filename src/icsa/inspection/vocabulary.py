@@ -33,6 +33,7 @@ __all__ = [
     "RECORDS",
     "SCORES",
     "SHARES",
+    "SHORTER_THAN_YEARS",
     "THINGS",
     "word_set",
 ]
@@ -146,6 +147,10 @@ SCORES = word_set(
     "pain pisteet poang points punkte punktzahl puntaje punteggio rating schmerz score scores"
 )
 SHARES = word_set("anteil andel fraction frac part prob probability prop proportion share taux")
+SHORTER_THAN_YEARS = word_set(
+    "days dagar dage dagen dias giorni jours maanden maneder manader meses mesi mois monat "
+    "monate monaten month months semaines tage tagen uger veckor week weeks weken woche wochen"
+)
 MOMENTS = word_set(
     "aika ano année annee anno año dag data date datum day days dia día fecha giorno heure hora "
     "hour hours jaar jahr jour mes month months monat mois päivä stunde tag tempo temps tid tiempo "
