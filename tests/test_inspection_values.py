@@ -375,3 +375,12 @@ def test_how_far_a_release_goes_beyond_the_range_is_told() -> None:
 def test_levels_are_asked_about_once() -> None:
     said = said_of("decile", np.repeat(np.arange(1, 11), 100))
     assert said.count("the kind is category") == 1
+
+
+def test_codes_of_groups_may_have_letters() -> None:
+    codes = [f"SC{number:03d}" for number in np.repeat(np.arange(40), 10) * 17 % 1000]
+    assert guessed("school", codes).kind == "category"
+    assert guessed("remark", codes).kind == "text"
+    assert guessed("school", codes[::3]).kind == "text"  # fewer than five rows each
+    named = [f"{code} of the town" for code in codes]
+    assert guessed("school", named).kind == "text"

@@ -39,9 +39,9 @@ different, with equal steps or in a range hardly longer than their number.
    a. More than 90% of 20 or more are different: **identifier** where they are short codes (no
       blanks, at most 40 characters, mostly with a digit), **text** where not, and where they are
       two numbers (120/80).
-   b. At most 30 levels, and 5 rows a level (2 where there are at most 8 levels): **ordinal** where
-      they are a well-known scale (I, II, III; mild, moderate, severe; stage 1, stage 2), else
-      **category**.
+   b. At most 30 levels, 256 of short codes under a name of groups (school), and 5 rows a level (2
+      where there are at most 8 levels): **ordinal** where they are a well-known scale (I, II,
+      III; mild, moderate, severe; stage 1, stage 2), else **category**.
    c. Others: **text**, too many levels or free text.
 10. Numbers.
     a. Few whole numbers: **category** where the name says groups (race, site, arm), else
@@ -71,7 +71,13 @@ from icsa.columns.levels import FEWEST_HOLDERS
 from icsa.inspection.evidence import are_levels, spacing_of
 from icsa.inspection.identities import are_codes, are_grades, are_group_codes, identity_of
 from icsa.inspection.limits import LIMITS
-from icsa.inspection.names import names_grades, names_groups, names_person_number
+from icsa.inspection.names import (
+    names_diagnosis,
+    names_grades,
+    names_group_codes,
+    names_groups,
+    names_person_number,
+)
 from icsa.inspection.notations import are_pairs
 from icsa.inspection.oddities import sentinel_codes
 from icsa.inspection.profile import Profile
@@ -189,7 +195,10 @@ def _of_text(profile: Profile) -> Guess:
         if are_codes(profile.values.cast(pl.String)):
             return Guess("identifier", "a short code of its own in nearly every row")
         return Guess("text", "nearly every row has a text of its own")
-    if profile.distinct > LIMITS.most_levels or _are_held_by_few(profile):
+    named = names_group_codes(profile.name) and not names_diagnosis(profile.name)
+    of_groups = named and are_codes(profile.values.cast(pl.String))
+    most = LIMITS.most_levels_of_types if of_groups else LIMITS.most_levels
+    if profile.distinct > most or _are_held_by_few(profile):
         many = f"{profile.distinct} different texts in {profile.present} rows"
         return Guess("text", f"{many}: too many for levels")
     levels = _scale(profile)
