@@ -1,7 +1,7 @@
 """Columns that follow from others: expressions, how they are found, and how a release has them."""
 
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -445,6 +445,32 @@ def test_a_constant_column_is_not_derived(tmp_path: Path) -> None:
     table = from_frame(frame)
     with pytest.raises(InputError, match="'marker': derive is for numbers, dates and levels"):
         related_columns(table, read_schema(path, table))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_days_and_hours_of_a_moment_are_those_of_a_calendar(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    moments = [
+        datetime(1969, 6, 1) + timedelta(seconds=int(s)) for s in rng.integers(0, 30_000_000, 300)
+    ]
+    # On the stroke of an hour, or a second before it.
+    moments = [
+        m.replace(minute=0, second=0) - timedelta(seconds=i % 2) for i, m in enumerate(moments)
+    ]
+    frame = pl.DataFrame(
+        {
+            "date": [m.date() for m in moments],
+            "seen": moments,
+            "hour_seen": [m.hour for m in moments],
+            "x": rng.normal(size=300).round(2),
+            "y": rng.normal(size=300).round(2),
+        }
+    )
+    derive = related_columns(from_frame(frame)).derive
+    assert derive == {"date": "date(seen)", "hour_seen": "hour(seen)"}
+    released = anonymize(frame, random_state=seed).table
+    assert released["date"].equals(released["seen"].dt.date(), check_names=False)  # type: ignore[union-attr]
+    assert (released["hour_seen"] == released["seen"].dt.hour()).all()  # type: ignore[union-attr]
 
 
 def test_what_is_declared_is_not_told_as_lost_the_other_way_round() -> None:

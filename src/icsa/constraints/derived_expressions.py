@@ -171,8 +171,8 @@ def parse_expression(text: str, columns: Mapping[str, Operand]) -> Expression:
     text : str
         Numbers, names of columns (in backquotes where they are no single words), ``+ - * / ^``,
         comparisons, ``and``, ``or``, ``not``, and the functions years, months, days (between two
-        dates), year, month, day, weekday, floor, ceil, round, abs, sqrt, log, log10, exp, min, max
-        and cut (the class of a number among ascending bounds).
+        dates), year, month, day, weekday, hour, date (of a moment), floor, ceil, round, abs, sqrt,
+        log, log10, exp, min, max and cut (the class of a number among ascending bounds).
     columns : mapping of str to Operand
         The table's columns that it may speak of.
 

@@ -18,6 +18,7 @@ from icsa.constraints.computing import in_order, reaches
 from icsa.constraints.derived_columns import ColumnFacts, Derived, fit_derived, is_computable
 from icsa.constraints.derived_expressions import MOST_SIGNS, quoted_name
 from icsa.constraints.derived_functions import (
+    hour_of,
     month_of,
     months_between,
     weekday_of,
@@ -39,6 +40,7 @@ _PARTS: Mapping[str, Callable[[Vector], Vector]] = {
     "year": year_of,
     "month": month_of,
     "weekday": weekday_of,
+    "hour": hour_of,
 }
 
 
@@ -71,7 +73,7 @@ class _Candidate:
 def find_spans(
     numbers: Mapping[str, Vector], facts: Mapping[str, ColumnFacts], fixed: Iterable[str] = ()
 ) -> tuple[Derived, ...]:
-    """Return the columns that are times between two dates, or years, months, weekdays of one.
+    """Return the columns that are times between two dates, or years, months, hours, days of one.
 
     Completed years and months, and days divided by those of a year, month or week. It must hold in
     every row with all cells, and chance must not explain it: were the cells of the column in
@@ -100,7 +102,8 @@ def find_spans(
     look = _look(numbers, facts)
     if look is None:
         return ()
-    return _confirmed(sorted(_spans(look)), look, {name: set() for name in fixed})
+    candidates = sorted((*_spans(look), *_days(look)))
+    return _confirmed(candidates, look, {name: set() for name in fixed})
 
 
 def find_classes(
@@ -272,6 +275,17 @@ def _spans(look: _Look) -> Iterator[_Candidate]:
             broken = (np.abs(targets - computed) > steps * _HALF + 1e-9).any(axis=1)
         for place in np.flatnonzero(~broken):
             yield _Candidate((float(rank),), numeric[place], text)
+
+
+def _days(look: _Look) -> Iterator[_Candidate]:
+    """Yield dates that are the days of dates with a time."""
+    kinds = {name: fact.kind for name, fact in look.facts.items()}
+    moments = [name for name, kind in kinds.items() if kind == "datetime"]
+    for target in (name for name, kind in kinds.items() if kind == "date"):
+        for moment in moments:
+            away = look.values[target] - np.floor(look.values[moment])
+            if not (np.abs(away) > 0.0).any():
+                yield _Candidate((0.0,), target, f"date({quoted_name(moment)})")
 
 
 def _span_texts(dates: list[str], values: Mapping[str, Vector]) -> Iterator[tuple[str, Vector]]:

@@ -19,6 +19,7 @@ __all__ = [
     "Sort",
     "day_of",
     "function_of",
+    "hour_of",
     "month_of",
     "months_between",
     "weekday_of",
@@ -121,6 +122,20 @@ def weekday_of(days: Vector) -> Vector:
     return found
 
 
+def hour_of(days: Vector) -> Vector:
+    """Return the hour of the day, 0 to 23.
+
+    Examples
+    --------
+    >>> hour_of(np.array([-0.25, 20_000 + 7 / 24]))
+    array([18.,  7.])
+    """
+    # A day's fraction is exact to a microsecond: 7 / 24 of a day must not be in the hour before.
+    seconds = np.round(np.mod(days, 1.0) * 86_400.0, 3)
+    found: Vector = np.mod(np.floor(seconds / 3600.0), 24.0)
+    return found
+
+
 def _rounded(x: Vector, digits: Vector | float = 0.0) -> Vector:
     scale = 10.0 ** np.asarray(digits)
     # Halves go up, as people round; a billionth keeps 1.005 * 100 from being below a half.
@@ -144,6 +159,8 @@ FUNCTIONS: Mapping[str, tuple[Function, tuple[str, ...], Sort]] = {
     "month": (month_of, ("moment",), "number"),
     "day": (day_of, ("moment",), "number"),
     "weekday": (weekday_of, ("moment",), "number"),
+    "hour": (hour_of, ("moment",), "number"),
+    "date": (np.floor, ("moment",), "moment"),
     "floor": (np.floor, ("number",), "number"),
     "ceil": (np.ceil, ("number",), "number"),
     "round": (_rounded, ("number", "number?"), "number"),
