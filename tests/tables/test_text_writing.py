@@ -30,6 +30,7 @@ SAME = [
     'a,b\n"x ""y"", z\nw",1\n5,2\n',
     "a,b\n.,x\n1.5,y\n",
     'a,b\n-,x\n1,""\n',
+    'a\n1.5\n""\n2.5\n',
     "naïve,größe\né,1\n",
 ]
 

@@ -54,11 +54,14 @@ def write_text(table: Table, path: Path, layout: Layout) -> None:
     fixed = _fixed_decimals(table)
     variables = {c.name: _patterned(c, table.variable(c.name)) for c in table.frame.get_columns()}
     blank = _blank_when_missing(table.frame, layout.missing)
+    quotes = _quote_style(table.frame)
+    # Most programs skip blank lines: people without a cell would be gone.
+    hidden = table.frame.width == 1 and not layout.missing and quotes == "necessary"
     options: dict[str, Any] = {
         "separator": layout.separator or ",",
         "line_terminator": layout.newline or "\n",
-        "null_value": layout.missing,
-        "quote_style": _quote_style(table.frame),
+        "null_value": '""' if hidden else layout.missing,
+        "quote_style": quotes,
     }
     with _opened(path, compressed=layout.compressed) as file:
         for number, block in enumerate(_blocks(table.frame)):
