@@ -10,7 +10,15 @@ import numpy.typing as npt
 
 from icsa.errors import InputError, NotNumericError
 
-__all__ = ["Matrix", "Vector", "as_matrix", "column_names", "columns_first", "row_blocks"]
+__all__ = [
+    "LARGEST",
+    "Matrix",
+    "Vector",
+    "as_matrix",
+    "column_names",
+    "columns_first",
+    "row_blocks",
+]
 
 Matrix: TypeAlias = npt.NDArray[np.float64]
 Vector: TypeAlias = npt.NDArray[np.float64]
@@ -18,7 +26,7 @@ Vector: TypeAlias = npt.NDArray[np.float64]
 # Blocks of this many rows stay in the cache at usual numbers of columns.
 _BLOCK_ROWS = 1 << 14
 # Squares of larger numbers overflow. Codes for missing values can be that large (Stata's are).
-_LARGEST = 1e150
+LARGEST = 1e150
 # How the types of columns that hold dates or times are called: pandas', polars' and pyarrow's.
 _TEMPORAL = ("date", "time", "duration", "period", "month_day")
 
@@ -190,7 +198,7 @@ def _is_number(cell: object) -> bool:
 
 def _is_huge(cell: Any) -> bool:
     try:
-        return abs(float(cell)) > _LARGEST
+        return abs(float(cell)) > LARGEST
     except OverflowError:
         return True
     except (TypeError, ValueError):
@@ -198,25 +206,25 @@ def _is_huge(cell: Any) -> bool:
 
 
 _HUGE = (
-    f"larger than {_LARGEST:g} in absolute value",
+    f"larger than {LARGEST:g} in absolute value",
     "Use other units; if they stand for missing values, as in files of Stata, remove or fill them.",
 )
 
 
 def _reject_unusable(matrix: Matrix, x: object) -> None:
     """Refuse missing, infinite and huge cells, in one pass where there are none."""
-    if np.einsum("ij,ij->", matrix, matrix) <= _LARGEST**2:
+    if np.einsum("ij,ij->", matrix, matrix) <= LARGEST**2:
         return
     with np.errstate(invalid="ignore"):
         usable = all(
-            matrix[rows].min() >= -_LARGEST and matrix[rows].max() <= _LARGEST
+            matrix[rows].min() >= -LARGEST and matrix[rows].max() <= LARGEST
             for rows in row_blocks(matrix.shape[0])
         )
     if usable:
         return
     finite = np.isfinite(matrix)
     if finite.all():
-        _reject(np.abs(matrix) > _LARGEST, x, *_HUGE)
+        _reject(np.abs(matrix) > LARGEST, x, *_HUGE)
     column = matrix[:, int(np.flatnonzero(~finite.all(axis=0))[0])]
     # scikit-learn's checks look for the words NaN and inf.
     only_missing = np.isnan(column[~np.isfinite(column)]).all()

@@ -131,6 +131,8 @@ def test_copies_are_counted_with_categories_and_missing_cells() -> None:
 def test_what_cannot_be_estimated_says_why() -> None:
     both = as_features([[1.0], [1.0], [np.nan]], [[np.nan]])
     assert raw_outlier_replication_error(both, np.array([0])).reason == "numeric cells are missing"
+    huge = as_features([[1e200], [1.0], [2.0]], [[2.0], [1.0]])
+    assert "larger than 1e+150" in raw_outlier_replication_error(huge, np.array([0])).reason
     assert "no column" in verbatim_extremes(both).reason
     same = as_features([[1.0], [1.0]], [[1.0]])
     reason = copied_row_measures(same)["replicated_uniques"].reason

@@ -8,6 +8,7 @@ import numpy as np
 
 from icsa.comparison.column_pairs import RowNumbers
 from icsa.comparison.features import Features
+from icsa.matrices import LARGEST
 from icsa.measures import Measure, NotEstimable
 from icsa.privacy.closest_records import (
     closest_record_measures,
@@ -97,6 +98,8 @@ def raw_outlier_replication_error(features: Features, rows: RowNumbers) -> Measu
         reason = "there are no numeric columns"
     elif np.isnan(original[:, rows]).any() or np.isnan(released).any():
         reason = "numeric cells are missing"
+    elif max(np.abs(original[:, rows]).max(), np.abs(released).max(initial=0.0)) > LARGEST:
+        reason = f"numbers are larger than {LARGEST:g}: squared they are none"
     if reason:
         return Measure.of(NotEstimable(reason), name=name, direction="higher is safer")
     measure = replication_measure(original[:, rows].T, released.T, np.arange(rows.size))
