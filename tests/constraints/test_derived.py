@@ -461,15 +461,21 @@ def test_days_and_hours_of_a_moment_are_those_of_a_calendar(seed: int) -> None:
         {
             "date": [m.date() for m in moments],
             "seen": moments,
+            "clock": [m.time() for m in moments],
             "hour_seen": [m.hour for m in moments],
             "x": rng.normal(size=300).round(2),
             "y": rng.normal(size=300).round(2),
         }
     )
     derive = related_columns(from_frame(frame)).derive
-    assert derive == {"date": "date(seen)", "hour_seen": "hour(seen)"}
+    assert derive == {
+        "date": "date(seen)",
+        "clock": "seen - date(seen)",
+        "hour_seen": "hour(seen)",
+    }
     released = anonymize(frame, random_state=seed).table
     assert released["date"].equals(released["seen"].dt.date(), check_names=False)  # type: ignore[union-attr]
+    assert (released["clock"] == released["seen"].dt.time()).all()  # type: ignore[union-attr]
     assert (released["hour_seen"] == released["seen"].dt.hour()).all()  # type: ignore[union-attr]
 
 

@@ -73,7 +73,7 @@ class _Candidate:
 def find_spans(
     numbers: Mapping[str, Vector], facts: Mapping[str, ColumnFacts], fixed: Iterable[str] = ()
 ) -> tuple[Derived, ...]:
-    """Return the columns that are times between two dates, or years, months, hours, days of one.
+    """Return the columns that are times between two dates, or dates, times or parts of one.
 
     Completed years and months, and days divided by those of a year, month or week. It must hold in
     every row with all cells, and chance must not explain it: were the cells of the column in
@@ -278,14 +278,16 @@ def _spans(look: _Look) -> Iterator[_Candidate]:
 
 
 def _days(look: _Look) -> Iterator[_Candidate]:
-    """Yield dates that are the days of dates with a time."""
+    """Yield dates and times of day that are those of dates with a time."""
     kinds = {name: fact.kind for name, fact in look.facts.items()}
-    moments = [name for name, kind in kinds.items() if kind == "datetime"]
-    for target in (name for name, kind in kinds.items() if kind == "date"):
-        for moment in moments:
-            away = look.values[target] - np.floor(look.values[moment])
-            if not (np.abs(away) > 0.0).any():
-                yield _Candidate((0.0,), target, f"date({quoted_name(moment)})")
+    for moment in (name for name, kind in kinds.items() if kind == "datetime"):
+        name, values = quoted_name(moment), look.values[moment]
+        days = np.floor(values)
+        parts = {"date": (f"date({name})", days), "time": (f"{name} - date({name})", values - days)}
+        for target, kind in kinds.items():
+            text, part = parts.get(kind, ("", values))
+            if text and not (np.abs(look.values[target] - part) > 1e-9).any():
+                yield _Candidate((0.0,), target, text)
 
 
 def _span_texts(dates: list[str], values: Mapping[str, Vector]) -> Iterator[tuple[str, Vector]]:
