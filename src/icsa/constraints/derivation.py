@@ -229,7 +229,14 @@ def _found_among(
     kinds = {name: fact.kind for name, fact in facts.items()}
     steps = {name: fact.step for name, fact in facts.items()}
     # Before the sums: rounded, an age is nearly a multiple of days.
-    computed: list[Computed] = list(find_spans(numbers, facts, fixed))
+    spans = find_spans(numbers, facts, fixed)
+    computed: list[Computed] = list(spans)
+    # In order with others as the moments are whose days they are.
+    days = [
+        LinearRelation(one.target, ((one.sources[0], 1.0 / facts[one.sources[0]].unit),), 0.0, 1.0)
+        for one in spans
+        if facts[one.target].is_date
+    ]
     taken = {**fixed, **_needs(computed)}
     linear = find_relations(quantities, steps, kinds, taken.keys())
     relations = _in_order(
@@ -260,7 +267,7 @@ def _found_among(
         kept,
         tuple(product for product in products if product.target not in targets),
         (*lost, *(gap for gap in gaps if gap not in kept)),
-        find_unkept_orders(quantities, kinds, gaps, relations, lost),
+        find_unkept_orders(quantities, kinds, gaps, (*days, *relations), lost),
     )
 
 
