@@ -323,7 +323,7 @@ def test_relations_are_notes() -> None:
     assert found["total"][0] == "total = a + b in all rows; kept so"
     # What a release does: days between dates follow from the dates, and these stay in order.
     assert found["a"] == ("a = later - day in all rows; kept so",)
-    assert found["later"] == ("later is never below day; equal in 0.0% of the rows; kept so",)
+    assert found["later"] == ("later is never below day; equal in no row; kept so",)
     shown = inspect_table(table, related=related)
     assert {c.name for c in shown.columns if any("kept so" in n for n in c.notes)} == set(found)
     keep = Schema(

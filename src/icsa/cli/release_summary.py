@@ -50,10 +50,11 @@ def print_release(
 
     show = console()
     print_line(show, f"{source.name}: {describe_layout(table)}")
+    masked = release.n_components
     print_line(
         show,
         f"{release.method.upper()} with {' and '.join(release.scatters)}, mask {release.mask}, "
-        f"recipe {release.recipe.describe()}: {release.n_components} coordinates masked",
+        f"recipe {release.recipe.describe()}: {masked} coordinate{'s' * (masked != 1)} masked",
     )
     show.print()
     show.print(_what_changed(release, table, output_kind(target).file_format))

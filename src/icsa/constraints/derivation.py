@@ -184,7 +184,7 @@ def find_derivation(
     >>> kinds = {"ill": "date", "days": "integer", "well": "date"}
     >>> found = find_derivation(table, dict.fromkeys(table, 1.0), kinds)
     >>> [one.describe() for one in (*found.computed, *found.gaps)]
-    ['days = well - ill in all rows', 'well is never below ill; equal in 0.0% of the rows']
+    ['days = well - ill in all rows', 'well is never below ill; equal in no row']
     """
     facts = {
         name: ColumnFacts(kinds[name], steps.get(name), levels.get(name))

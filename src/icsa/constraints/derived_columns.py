@@ -193,7 +193,10 @@ def fit_derived(
     """
     own = facts[target]
     others = {name: fact.operand for name, fact in facts.items() if name != target}
-    expression = parse_expression(text, others)
+    try:
+        expression = parse_expression(text, others)
+    except InputError as error:
+        raise InputError(f"Column {target!r}: {error}") from error
     _require_sort(target, own, expression)
     result, y = expression.compute(numbers), numbers[target]
     both = ~np.isnan(result) & ~np.isnan(y)

@@ -333,7 +333,11 @@ class _Parser:
         if operand is None:
             near = difflib.get_close_matches(word.text, list(self.columns), n=1, cutoff=0.4)
             hint = f"; the nearest is {near[0]!r}" if near else ""
-            self.fail(f"no column {word.text!r} that can be read here{hint}", word)
+            self.fail(
+                f"no column {word.text!r} that can be computed from (it must be another one, and "
+                f"not dropped, constant or text){hint}",
+                word,
+            )
         self.used[word.text] = None
         sort: Sort = "moment" if operand.moments else "number"
         return _Node("text" if operand.texts is not None else sort, name=word.text)
@@ -402,7 +406,7 @@ class _Parser:
     def fail(self, what: str, word: _Word | None = None) -> NoReturn:
         shown = self.text if len(self.text) <= MOST_SIGNS else f"{self.text[:40]}..."
         raise InputError(
-            f"The expression {shown!r}, position {(word or self.next).position + 1}: {what}. "
+            f"derive = {shown!r}, position {(word or self.next).position + 1}: {what}. "
             "Write it as in 'weight / height^2', 'years(born, admitted)' or 'grams < 2500'."
         )
 

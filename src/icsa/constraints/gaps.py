@@ -126,7 +126,7 @@ def find_orders(numbers: Mapping[str, Vector], kinds: Mapping[str, Kind]) -> tup
     >>> first = rng.integers(0, 3000, 50).astype(float)
     >>> days = {"died": first + rng.integers(0, 900, 50), "seen": first}
     >>> [gap.describe() for gap in find_orders(days, {"died": "date", "seen": "date"})]
-    ['died is never below seen; equal in 0.0% of the rows']
+    ['died is never below seen; equal in no row']
     """
     found = {}
     for kind in (kind.name for kind in KINDS.values() if kind.per_day):

@@ -84,16 +84,16 @@ def number(value: float) -> str:
 
 
 def in_rows(share: float) -> str:
-    """Return in how many rows something holds; never "100%" for less than all.
+    """Return in how many rows something holds; never "100%" for less than all, or "0%" for some.
 
     Examples
     --------
-    >>> in_rows(1.0), in_rows(0.98901), in_rows(0.99999)
-    ('in all rows', 'in 98.9% of the rows', 'in 99.9% of the rows')
+    >>> in_rows(1.0), in_rows(0.98901), in_rows(0.99999), in_rows(0.0)
+    ('in all rows', 'in 98.9% of the rows', 'in 99.9% of the rows', 'in no row')
     """
-    if share == 1.0:
-        return "in all rows"
-    return f"in {min(share, 0.999):.1%} of the rows"
+    if share in (0.0, 1.0):
+        return "in all rows" if share else "in no row"
+    return f"in {min(max(share, 0.001), 0.999):.1%} of the rows"
 
 
 def sum_of(terms: Iterable[tuple[str, float]], constant: float) -> str:
