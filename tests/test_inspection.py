@@ -506,3 +506,17 @@ def test_a_value_of_one_or_two_people_is_left_out():
 def test_every_limit_says_what_it_rests_on() -> None:
     for limit in fields(Limits):
         assert len(limit.metadata["rests on"].split()) > 2, limit.name
+
+
+def test_a_computed_column_is_not_asked_about_as_if_its_numbers_were_given() -> None:
+    rng = np.random.default_rng(4)
+    width, height = rng.integers(100, 999, (2, 60))
+    frame = pl.DataFrame({"width": width, "height": height, "area": width * height})
+    assert frame["area"].n_unique() == 60
+    doubt = "given, not measured"
+    table = Table(frame)
+    alone = inspect_table(table).columns[2]
+    computed = inspect_table(table, related=related_columns(table)).columns[2]
+    assert any(doubt in note for note in alone.notes)
+    assert "computed from the others" in computed.outcome
+    assert not any(doubt in note for note in computed.notes)

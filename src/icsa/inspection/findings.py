@@ -178,7 +178,7 @@ def _why_an_id(profile: Profile, all_different: bool) -> Iterator[str]:
 def notes_on_doubt(profile: Profile, spec: ColumnSpec) -> Iterator[str]:
     """Yield what the custodian alone can decide about a kind that was guessed."""
     guess = guess_kind(profile)
-    if guess.doubt and guess.kind == spec.kind and spec.action == "mask":
+    if guess.doubt and guess.kind == spec.kind and spec.action == "mask" and not spec.derive:
         yield guess.doubt
 
 
