@@ -21,6 +21,7 @@ from benchmarks.machine import describe_machine
 from icsa.anonymization import anonymize_matrix
 from icsa.comparison.features import FeatureTable, as_features
 from icsa.matrices import Matrix
+from icsa.privacy.exact_rows import exact_rows
 from icsa.privacy.lenses import Lenses, fit_lenses
 from icsa.privacy.people import Surroundings, measure_nearness, measure_surroundings
 from icsa.privacy.people_findings import nearest_release_group
@@ -300,7 +301,7 @@ def _word(released: Matrix, lenses: Lenses, around: Surroundings, grid: float) -
     seen = lenses.with_released(table)
     near = measure_nearness(seen, around)
     group = nearest_release_group(near.rho["E"], seen.original.shape[1], len(rows))
-    return verdict(around, near, group).word
+    return verdict(around, near, group, exact=exact_rows(seen.features)).word
 
 
 def _rate(

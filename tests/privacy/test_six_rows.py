@@ -15,6 +15,7 @@ from icsa.comparison.features import Features, as_features
 from icsa.ics import invariant_coordinates
 from icsa.privacy.closest_records import closest_record_measures, quantile_measure
 from icsa.privacy.copies import copied_row_measures, verbatim_extremes
+from icsa.privacy.exact_rows import exact_rows
 from icsa.privacy.lenses import fit_lenses
 from icsa.privacy.measuring import raw_outlier_replication_error
 from icsa.privacy.passport import PrivacyAssessment, assess_privacy
@@ -122,7 +123,7 @@ def test_copies_are_counted_with_categories_and_missing_cells() -> None:
         original_codes=[[0], [1], [-1], [-1]],
         released_codes=[[1], [1], [-1]],
     )
-    found = copied_row_measures(both)
+    found = copied_row_measures(exact_rows(both))
     assert found["verbatim_rows"].value == 2.0
     assert found["identical_match_share"].value == pytest.approx(2 / 3)
     assert found["replicated_uniques"].value == 0.5
@@ -135,6 +136,6 @@ def test_what_cannot_be_estimated_says_why() -> None:
     assert "larger than 1e+150" in raw_outlier_replication_error(huge, np.array([0])).reason
     assert "no column" in verbatim_extremes(both).reason
     same = as_features([[1.0], [1.0]], [[1.0]])
-    reason = copied_row_measures(same)["replicated_uniques"].reason
+    reason = copied_row_measures(exact_rows(same))["replicated_uniques"].reason
     assert reason == "no row of the original is unique"
     assert quantile_measure(np.array([np.nan]), 0.5, name="x").reason == "no distance is defined"

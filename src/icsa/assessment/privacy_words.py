@@ -106,6 +106,9 @@ MEASURES: Mapping[str, Wording] = MappingProxyType(
             good="0",
             also=("replicated uniques",),
         ),
+        "exact_rows_chance": Wording(
+            label="P of so many unique people repeated cell by cell", good="above .005"
+        ),
         "verbatim_extremes": Wording(
             label="columns' unique largest or smallest values in the release", good="0"
         ),
@@ -156,6 +159,7 @@ SHOWN = (
     "ore",
     "ore_scaled",
     "verbatim_rows",
+    "exact_rows_chance",
     "verbatim_extremes",
     "dcr",
     "nndr",
@@ -338,6 +342,16 @@ PRIVACY_TERMS: Mapping[str, Term] = {
         SAFE_LOW,
         "0",
         ("repU", "replicated uniques"),
+    ),
+    "exact_rows_chance": Term(
+        "P of exact rows",
+        "How likely fresh people would repeat so many unique people in every cell. Rows that are "
+        "equal within one table show how often chance makes equal rows; everybody counts, not only "
+        "those who stand out.",
+        "twice the smaller of two binomial probabilities: of pairs of equal rows, those split "
+        "between the tables; of unique originals found and originals there twice, the former",
+        SAFE_HIGH,
+        "above 0.005: chance is explanation enough",
     ),
     "identical_match_share": Term(
         "identical match share",

@@ -69,7 +69,7 @@ def privacy_measures(found: Findings) -> dict[str, Measure]:
         ),
         "ore": raw_outlier_replication_error(features, rows),
         "ore_scaled": scaled_outlier_replication_error(lenses, rows, near),
-        **copied_row_measures(features),
+        **copied_row_measures(found.exact),
         "verbatim_extremes": verbatim_extremes(features),
         "interval_disclosure": interval_disclosure(lenses, near),
         **closest_record_measures(lenses, threads=found.threads),

@@ -233,7 +233,9 @@ def assess_privacy(
     limits = {} if before is None else dict(zip(people.rows.tolist(), before.high, strict=True))
     words = statuses(around, found.near, before=limits, policy=chosen)
     return PrivacyAssessment(
-        verdict=verdict(around, found.near, found.group, before=limits, policy=chosen),
+        verdict=verdict(
+            around, found.near, found.group, exact=found.exact, before=limits, policy=chosen
+        ),
         people=_passport(found, before, words),
         standing_out=people,
         group=found.group,

@@ -13,6 +13,7 @@ from icsa.comparison.features import Features
 from icsa.errors import InputError
 from icsa.matrices import Vector
 from icsa.measures import Measure, NotEstimable
+from icsa.privacy.exact_rows import ExactRows, exact_rows
 from icsa.privacy.lenses import Lenses
 from icsa.privacy.partial_knowledge import AttackOutcome, all_but_one_attack
 from icsa.privacy.people import Nearness, Surroundings, measure_nearness
@@ -108,6 +109,11 @@ class Findings:
     def attack(self) -> AttackOutcome:
         """What somebody guesses who knows all but one cell of a person."""
         return all_but_one_attack(self.lenses, self.rows, threads=self.threads)
+
+    @cached_property
+    def exact(self) -> ExactRows:
+        """Whom the release repeats in every cell, whether they stand out or not."""
+        return exact_rows(self.features)
 
     def __repr__(self) -> str:
         """Show sizes only."""

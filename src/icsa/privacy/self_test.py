@@ -126,7 +126,11 @@ def _judged(
     policy: Policy | None,
     threads: int,
 ) -> tuple[Findings, Word]:
-    """Return what is found about a table that was made from the original, and its verdict."""
+    """Return what is found about a table that was made from the original, and its verdict.
+
+    Exact rows do not count here: they would recognise every copy, and so hide that the people who
+    stand out cannot be judged.
+    """
     found = Findings.of(lenses.with_released(released), around, threads=threads)
     return found, verdict(around, found.near, found.group, policy=policy).word
 

@@ -1,6 +1,7 @@
 """One word for a release, and why: release, look again, do not release; and one for each person.
 
-No average decides alone: the people who stand out do, each against what chance would give.
+No average decides alone: the people who stand out do, each against what chance would give. Rows
+that are repeated in every cell count for everybody, against what chance would give too.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from icsa.comparison.column_pairs import RowNumbers
 from icsa.errors import InputError
+from icsa.privacy.exact_rows import ExactRows
 from icsa.privacy.people import Nearness, Surroundings
 from icsa.privacy.people_findings import Group
 
@@ -117,6 +119,14 @@ class Policy:
     part_share: Threshold = Threshold(
         0.5, "repeated parts count from this share of the people on: blocks were passed on"
     )
+    exact_look: Threshold = Threshold(
+        0.005,
+        "P of so many people who are repeated in every cell, whether they stand out or not: half "
+        "a percent, as all rules together are to alarm on at most 3% of fresh tables",
+    )
+    exact_stop: Threshold = Threshold(
+        0.001, "the same: rows were copied; on fresh people in one table of a thousand at most"
+    )
     before_stop: Threshold = Threshold(
         0.5, "upper limit of min(1, Lambda) at or above it: a key that replicates is likely"
     )
@@ -144,8 +154,8 @@ class Reason:
     word : "look again" or "do not release"
         What it leads to.
     rule : str
-        "person", "group", "parts", "before release", "reproducible", "identifiers", "self-test" or
-        "near twin".
+        "person", "group", "parts", "exact rows", "before release", "reproducible", "identifiers",
+        "self-test" or "near twin".
     text : str
         In plain words, with counts and no row numbers: fit for a public report.
     rows : tuple of int
@@ -171,6 +181,7 @@ def verdict(
     near: Nearness,
     group: Group,
     *,
+    exact: ExactRows | None = None,
     before: Mapping[int, float] | None = None,
     policy: Policy | None = None,
 ) -> Verdict:
@@ -182,6 +193,8 @@ def verdict(
         Of the people who stand out.
     group : Group
         The same people together.
+    exact : ExactRows, optional
+        Whom the release repeats in every cell, of all people.
     before : mapping of int to float, optional
         By row number: upper limit of Lambda, the expected number of replicas before a key is drawn.
     policy : Policy, optional
@@ -209,6 +222,7 @@ def verdict(
         *_of_people(limits, rows, near),
         *_of_group(limits, group),
         *_of_parts(limits, rows, around, near),
+        *_of_exact_rows(limits, exact),
         *_before_release(limits, before or {}),
     ]
     return _decided(reasons)
@@ -383,6 +397,18 @@ def _of_parts(
         "one released row than with any other original: parts of rows were passed on"
     )
     return [Reason("look again", "parts", text, tuple(int(row) for row in rows[parts]))]
+
+
+def _of_exact_rows(limits: Mapping[str, float], exact: ExactRows | None) -> list[Reason]:
+    if exact is None or exact.chance > limits["exact_look"]:
+        return []
+    text = (
+        f"{exact.matched.size} of the {exact.unique} people who are like nobody else in the "
+        "original stand in the release cell by cell, whether they stand out or not; chance would "
+        f"give about {exact.expected:.0f} (P = {exact.chance:.2g})"
+    )
+    word: Word = "do not release" if exact.chance <= limits["exact_stop"] else "look again"
+    return [Reason(word, "exact rows", text, tuple(exact.matched.tolist()))]
 
 
 def _before_release(limits: Mapping[str, float], before: Mapping[int, float]) -> list[Reason]:
