@@ -7,12 +7,12 @@ import polars as pl
 import pytest
 
 from icsa.errors import InputError, UnknownNameError
+from icsa.jobs import run
 from icsa.masks import permute, redraw
 from icsa.randomness import as_key
 from icsa.studies.attack_measures import ATTACKS, KINDS, Target, _with_others, drawn_population
 from icsa.studies.attacks import CELL, AttacksConfig, attack_block, attacks_study
 from icsa.studies.attacks_results import claims, overview, summary, wide, write_results
-from icsa.studies.engine import run_study
 from icsa.studies.named_methods import method_of
 
 SMALL = AttacksConfig(
@@ -82,7 +82,7 @@ def test_every_attack_has_cells_and_all_methods_see_the_same_tables() -> None:
 
 def test_a_small_run_finds_what_permute_gives_away_and_nothing_of_redraw(tmp_path) -> None:
     study = attacks_study(SMALL)
-    run_study(study, tmp_path, workers=1, progress=False)
+    run(study, tmp_path, workers=1, progress=False)
     write_results(study, tmp_path)
     found = pl.read_csv(tmp_path / "summary.csv")
 

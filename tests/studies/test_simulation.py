@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from icsa.errors import InputError
+from icsa.jobs import read_parts, run
 from icsa.masks import MASKS
-from icsa.studies.engine import read_parts, run_study
 from icsa.studies.named_methods import method_of
 from icsa.studies.simulation import (
     PAPER_METHODS,
@@ -267,7 +267,7 @@ def test_a_dask_cluster_of_two_processes_gives_the_same_summary(tmp_path) -> Non
     study = simulation_study(SMALL)
     texts = []
     for name, dask in (("joblib", None), ("dask", "local")):
-        run_study(study, tmp_path / name, workers=2, dask=dask, progress=False)
+        run(study, tmp_path / name, workers=2, dask=dask, progress=False)
         texts.append(summary(read_parts(study, tmp_path / name)).write_csv())
     assert texts[0] == texts[1]
     assert texts[0].count("\n") == 1 + 4 * 9
@@ -276,7 +276,7 @@ def test_a_dask_cluster_of_two_processes_gives_the_same_summary(tmp_path) -> Non
 def test_results_are_written(tmp_path) -> None:
     config = SimulationConfig(**{**asdict(SMALL), "methods": ("sa", "mcd50-mcd75", "sa+d")})
     study = simulation_study(config)
-    run_study(study, tmp_path, workers=1, progress=False)
+    run(study, tmp_path, workers=1, progress=False)
     write_results(study, tmp_path)
     table = pl.read_csv(tmp_path / "summary.csv")
     assert ",".join(table.columns) == (

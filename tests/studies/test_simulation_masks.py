@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from icsa import cli
 from icsa.attacks.reassembly import reassemble
-from icsa.cli import run
 from icsa.errors import InputError
-from icsa.studies.engine import run_study
+from icsa.jobs import run
 from icsa.studies.simulation import (
     PAPER_METHODS,
     SimulationConfig,
@@ -318,7 +318,7 @@ def test_results_with_another_mask_are_written(tmp_path) -> None:
         attacked_repetitions=3,
     )
     study = simulation_study(config)
-    run_study(study, tmp_path, workers=1, progress=False)
+    run(study, tmp_path, workers=1, progress=False)
     write_results(study, tmp_path)
     judged = pl.read_csv(tmp_path / "masks.csv")
     assert judged.select("method", "to").unique().rows() == [(REDRAWN, "mcd50-mcd75")]
@@ -345,7 +345,7 @@ def test_results_with_another_mask_are_written(tmp_path) -> None:
 def test_a_study_need_not_have_the_method_to_compare_with(methods, tmp_path) -> None:
     config = SimulationConfig(n=(30,), columns=(3,), severities=(8,), methods=methods)
     study = simulation_study(replace(config, repetitions=3))
-    run_study(study, tmp_path, workers=1, progress=False)
+    run(study, tmp_path, workers=1, progress=False)
     write_results(study, tmp_path)
     assert (tmp_path / "decorrelation.csv").exists() == ("sa+redraw" in methods[:-1])
     assert (tmp_path / "masks.csv").exists() == ("sa" in methods)
@@ -353,7 +353,7 @@ def test_a_study_need_not_have_the_method_to_compare_with(methods, tmp_path) -> 
 
 def test_the_command_says_what_is_attacked(capsys) -> None:
     command = "study simulation --also sa+redraw --attack sa+redraw --attack-repetitions 7"
-    assert run([*command.split(), "--show-config"]) == 0
+    assert cli.run([*command.split(), "--show-config"]) == 0
     config = json.loads(capsys.readouterr().out)["config"]
     assert config["attacked"] == ["sa+redraw"]
     assert config["attacked_repetitions"] == 7

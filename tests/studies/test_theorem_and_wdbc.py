@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from icsa.errors import InputError, UnknownNameError
-from icsa.studies.engine import read_parts, run_study
+from icsa.jobs import read_parts, run
 from icsa.studies.theorem import TheoremConfig, bound, theorem_study
 from icsa.studies.theorem_results import claims, summary
 from icsa.studies.theorem_results import write_results as write_theorem
@@ -34,7 +34,7 @@ def test_spectral_anonymization_stays_under_the_bound_and_falls(tmp_path) -> Non
         releases=20,
     )
     study = theorem_study(config)
-    run_study(study, tmp_path, workers=1, progress=False)
+    run(study, tmp_path, workers=1, progress=False)
     write_theorem(study, tmp_path)
     found = pl.read_csv(tmp_path / "summary.csv")
     spectral = found.filter(pl.col("method") == "sa")
@@ -77,7 +77,7 @@ def test_the_wisconsin_rows(draw: str) -> None:
 
 def test_a_short_run_is_near_the_published_means(tmp_path) -> None:
     study = wdbc_study(WdbcConfig(releases=8, block=8, bootstrap=200))
-    run_study(study, tmp_path, workers=1, progress=False)
+    run(study, tmp_path, workers=1, progress=False)
     write_wdbc(study, tmp_path)
     found = pl.read_csv(tmp_path / "means.csv")
     assert (
@@ -103,7 +103,7 @@ def test_another_draw_has_no_published_figures_and_other_pairs_are_compared(tmp_
     methods = ("sa", "mcd50-mcd75", "cov-cov4")
     config = WdbcConfig(rows="campos", methods=methods, releases=2, block=2, bootstrap=50)
     study = wdbc_study(config)
-    run_study(study, tmp_path, workers=1, progress=False)
+    run(study, tmp_path, workers=1, progress=False)
     write_wdbc(study, tmp_path)
     for name, column in (("means", "published_mean"), ("table2", "published")):
         table = pl.read_csv(tmp_path / f"{name}.csv")
@@ -197,6 +197,6 @@ def test_folds_move_means_both_ways() -> None:
 @pytest.mark.thorough
 def test_spectral_replication_of_the_wisconsin_rows(tmp_path) -> None:
     study = wdbc_study(WdbcConfig(releases=300, methods=("sa",), bootstrap=200))
-    run_study(study, tmp_path, workers=2, progress=False)
+    run(study, tmp_path, workers=2, progress=False)
     ore = read_parts(study, tmp_path)["ore"].mean()
     assert ore == pytest.approx(PUBLISHED_MEANS["sa"]["ore"][0], rel=0.03)

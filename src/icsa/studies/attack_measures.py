@@ -285,6 +285,7 @@ def _with_others(mask: Mask, others: Matrix) -> Mask:
         key: object,
         out: Matrix | None = None,  # noqa: ARG001
         threads: int = 1,  # noqa: ARG001
+        first: int = 0,  # noqa: ARG001
     ) -> Matrix:
         result = np.empty_like(z)
         assert isinstance(key, Key)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from icsa.errors import ICSAError, InputError, UnknownNameError, VerbatimColumnWarning
+from icsa.jobs import Job, Work, columns_of
 from icsa.randomness import as_key
 from icsa.studies.attack_measures import ATTACKS, KINDS, Target, drawn_population
-from icsa.studies.jobs import Job, Study, columns_of
 from icsa.studies.named_methods import method_of
 
 __all__ = ["CELL", "AttacksConfig", "attack_block", "attacks_study"]
@@ -110,9 +110,9 @@ class AttacksConfig:
         return sorted(self.n)[len(self.n) // 2]
 
 
-def attacks_study(config: AttacksConfig) -> Study:
+def attacks_study(config: AttacksConfig) -> Work:
     """Return the study: a job for every block of tables of every cell."""
-    return Study("attacks", config, tuple(_jobs(config)), attack_block)
+    return Work("attacks", config, tuple(_jobs(config)), attack_block)
 
 
 def _jobs(config: AttacksConfig) -> Iterator[Job]:

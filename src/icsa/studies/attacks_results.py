@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from icsa.jobs import Work, read_parts
 from icsa.studies.attacks import CELL
-from icsa.studies.engine import read_parts
 from icsa.studies.figures import reassembly_figure, save_figure
-from icsa.studies.jobs import Study
 from icsa.studies.named_methods import Method, method_of
 from icsa.studies.pages import Claim, Section, write_page, write_tables
 
@@ -289,7 +288,7 @@ def _membership(found: pl.DataFrame) -> Iterator[Claim]:
         )
 
 
-def write_results(study: Study, out: Path) -> None:
+def write_results(study: Work, out: Path) -> None:
     """Write summary.csv, overview.csv, a table an attack, the figure, claims and report.html."""
     raw = read_parts(study, out)
     found = summary(raw)

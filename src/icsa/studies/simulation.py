@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from icsa.errors import InputError
+from icsa.jobs import Job, Work, columns_of
 from icsa.masks import drawn_permutation
 from icsa.randomness import as_key
-from icsa.studies.jobs import Job, Study, columns_of
 from icsa.studies.named_methods import PAPER_MASK, method_of
 from icsa.studies.simulation_scores import Maps, draw_data, number, scores_of
 
@@ -109,9 +109,9 @@ class SimulationConfig:
         return tuple(method for method in self.methods if method not in spared)
 
 
-def simulation_study(config: SimulationConfig) -> Study:
+def simulation_study(config: SimulationConfig) -> Work:
     """Return the study: a job for every block of repetitions of every cell."""
-    return Study("simulation", config, tuple(_jobs(config)), simulate_block)
+    return Work("simulation", config, tuple(_jobs(config)), simulate_block)
 
 
 def _jobs(config: SimulationConfig) -> Iterator[Job]:

@@ -13,9 +13,8 @@ import numpy as np
 import polars as pl
 from threadpoolctl import threadpool_limits
 
-from icsa.studies.engine import read_parts
+from icsa.jobs import Work, read_parts
 from icsa.studies.figures import distribution_figure, save_figure, scenario_figure
-from icsa.studies.jobs import Study
 from icsa.studies.named_methods import method_of
 from icsa.studies.pages import Claim, Section, write_page, write_tables
 from icsa.studies.simulation import CELL, SimulationConfig, simulate_block
@@ -41,7 +40,7 @@ _TIMES = (
 )
 
 
-def write_results(study: Study, out: Path) -> None:
+def write_results(study: Work, out: Path) -> None:
     """Write the tables, the figures and report.html into the study's folder.
 
     ``claims.csv``, ``summary.csv``, ``differences.csv`` (paired, to SA), ``ore_quantiles.csv``;

@@ -9,10 +9,10 @@ import numpy as np
 
 from icsa.errors import InputError
 from icsa.ics import InvariantCoordinates, invariant_coordinates
+from icsa.jobs import Job, Work, columns_of
 from icsa.matrices import Matrix
 from icsa.privacy import outlier_replication_error
 from icsa.randomness import as_key
-from icsa.studies.jobs import Job, Study, columns_of
 from icsa.studies.named_methods import method_of
 from icsa.studies.simulation import number
 
@@ -62,14 +62,14 @@ def bound(n: int, columns: int, distance: float, radius: float = 1.0) -> float:
     return 2 * (columns - 1) * radius * ((n - 4) * radius + 4 * distance) / distance**2
 
 
-def theorem_study(config: TheoremConfig) -> Study:
+def theorem_study(config: TheoremConfig) -> Work:
     """Return the study: a job for every size and distance."""
     cells = itertools.product(config.n, config.columns, enumerate(config.distances))
     jobs = (
         Job(f"n{n}-c{columns}-h{step:02d}", {"n": n, "columns": columns, "step": step})
         for n, columns, (step, _) in cells
     )
-    return Study("theorem", config, tuple(jobs), measure_cell)
+    return Work("theorem", config, tuple(jobs), measure_cell)
 
 
 def measure_cell(

@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from icsa.studies.engine import read_parts
+from icsa.jobs import Work, read_parts
 from icsa.studies.figures import save_figure, theorem_figure
-from icsa.studies.jobs import Study
 from icsa.studies.pages import Claim, Section, write_page, write_tables
 
 __all__ = ["claims", "summary", "write_results"]
@@ -73,7 +72,7 @@ def _slopes(found: pl.DataFrame, column: str) -> tuple[float, float]:
     return min(slopes), max(slopes)
 
 
-def write_results(study: Study, out: Path) -> None:
+def write_results(study: Work, out: Path) -> None:
     """Write summary.csv, claims.csv, the figure and report.html into the study's folder."""
     found = summary(read_parts(study, out))
     write_tables(out, summary=found)

@@ -13,10 +13,10 @@ from threadpoolctl import threadpool_limits
 
 from icsa.errors import UnknownNameError
 from icsa.ics import invariant_coordinates
+from icsa.jobs import Job, Work, columns_of
 from icsa.matrices import Matrix
 from icsa.privacy import outlier_replication_error
 from icsa.randomness import as_key
-from icsa.studies.jobs import Job, Study, columns_of
 from icsa.studies.named_methods import method_of
 from icsa.studies.simulation import number
 from icsa.utility.lasso import LassoFit, cross_validated_lasso, random_folds
@@ -95,14 +95,14 @@ class WdbcConfig:
             method_of(method)
 
 
-def wdbc_study(config: WdbcConfig) -> Study:
+def wdbc_study(config: WdbcConfig) -> Work:
     """Return the study: a job for every target and block of releases."""
     jobs = (
         Job(f"t{target}-r{first:05d}", {"target": target, "first": first})
         for target in range(len(TARGETS))
         for first in range(0, config.releases, config.block)
     )
-    return Study("wdbc", config, tuple(jobs), release_block)
+    return Work("wdbc", config, tuple(jobs), release_block)
 
 
 @cache

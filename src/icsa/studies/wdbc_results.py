@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from icsa.studies.engine import read_parts
-from icsa.studies.jobs import Study
+from icsa.jobs import Work, read_parts
 from icsa.studies.pages import Claim, Section, claims_table, write_page, write_tables
 from icsa.studies.wdbc import TARGETS, WdbcConfig, fold_ranges
 from icsa.studies.wdbc_claims import (
@@ -136,7 +135,7 @@ def beside_each_other(found: pl.DataFrame, tables: Mapping[str, pl.DataFrame]) -
     return pl.DataFrame(rows)
 
 
-def write_results(study: Study, out: Path) -> None:
+def write_results(study: Work, out: Path) -> None:
     """Write the tables and report.html into the study's folder.
 
     ``claims.csv``, ``means.csv``, ``table2.csv`` (one more for every further method), with other

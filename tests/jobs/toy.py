@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from icsa.errors import ConvergenceError
-from icsa.studies import Job, Study, run_study
+from icsa.jobs import Job, Work, run
 
 
 @dataclass(frozen=True)
@@ -66,17 +66,17 @@ def kill_first_worker(config: ToyConfig, *, size: int, repetition: int) -> dict[
     return draw(config, size=size, repetition=repetition)
 
 
-def toy_study(config: ToyConfig | None = None, function: object = draw, name: str = "toy") -> Study:
+def toy_study(config: ToyConfig | None = None, function: object = draw, name: str = "toy") -> Work:
     config = ToyConfig() if config is None else config
     jobs = tuple(
         Job(f"n{size}-r{repetition}", {"size": size, "repetition": repetition}, cost=size)
         for size in config.sizes
         for repetition in range(config.repetitions)
     )
-    return Study(name, config, jobs, function)  # type: ignore[arg-type]
+    return Work(name, config, jobs, function)  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":
-    from tests.studies.toy import ToyConfig, toy_study  # so that workers find them by name
+    from tests.jobs.toy import ToyConfig, toy_study  # so that workers find them by name
 
-    run_study(toy_study(ToyConfig(pause=float(sys.argv[2]))), Path(sys.argv[1]), workers=2)
+    run(toy_study(ToyConfig(pause=float(sys.argv[2]))), Path(sys.argv[1]), workers=2)

@@ -1,4 +1,4 @@
-"""The folder of a study: its config, a Parquet part for every finished job, a manifest."""
+"""The folder of some work: its config, a Parquet part for every finished job, a manifest."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from icsa.errors import InputError
 from icsa.files import UNFINISHED, write_atomically, write_text_atomically
-from icsa.studies.jobs import Study, as_record, config_text, digest
+from icsa.jobs.work import Work, as_record, config_text, digest
 
-__all__ = ["StudyFolder", "opened_folder", "versions"]
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Parts", "PartsInMemory", "WorkFolder", "locked", "opened_folder", "versions"]
 
 _PACKAGES = ("icsa", "numpy", "numba", "scipy", "scikit-learn")
 _MAGIC = b"PAR1"  # a Parquet file begins and ends with it
@@ -34,20 +37,20 @@ def versions() -> dict[str, str]:
 
 
 @contextmanager
-def opened_folder(study: Study, out: Path) -> Iterator[StudyFolder]:
-    """Give the folder `out` to this process: made if missing, checked to be that of `study`."""
+def opened_folder(work: Work, out: Path) -> Iterator[WorkFolder]:
+    """Give the folder `out` to this process: made if missing, checked to be that of `work`."""
     if out.exists() and not out.is_dir():
-        raise InputError(f"{out} is a file. Name a folder with --out.")
+        raise InputError(f"{out} is a file. Name a folder.")
     (out / "parts").mkdir(parents=True, exist_ok=True)
-    with _locked(out):
-        folder = StudyFolder(study, out)
+    with locked(out):
+        folder = WorkFolder(work, out)
         folder.check()
         folder.clean()
         yield folder
 
 
 @contextmanager
-def _locked(out: Path) -> Iterator[None]:
+def locked(out: Path) -> Iterator[None]:
     """Refuse a folder that another process computes in; the system frees it when that one ends."""
     try:
         import fcntl
@@ -60,7 +63,7 @@ def _locked(out: Path) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise InputError(
-                f"Another process is computing in {out}. Wait for it, or name another --out."
+                f"Another process is computing in {out}. Wait for it, or name another folder."
             ) from None
         except OSError:  # a file system without locks
             pass
@@ -69,50 +72,81 @@ def _locked(out: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-class StudyFolder:
-    """A study's files in the folder `out`."""
+class PartsInMemory:
+    """The tables of jobs, where nobody gave a folder for them."""
 
-    def __init__(self, study: Study, out: Path) -> None:
-        self.study = study
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        self._tables: dict[str, pl.DataFrame] = {}
+
+    def finished(self) -> set[str]:
+        """Return the names of the jobs whose tables are here."""
+        return set(self._tables)
+
+    def write_part(self, name: str, columns: Mapping[str, np.ndarray]) -> None:
+        """Keep the table of a finished job."""
+        self._tables[name] = _as_frame(columns)
+
+    def read(self) -> dict[str, np.ndarray]:
+        """Return the columns of all tables, in the order of the jobs."""
+        return _columns([self._tables[job.name] for job in self.work.jobs])
+
+    @contextmanager
+    def timed(self) -> Iterator[PartsInMemory]:
+        """Keep no manifest."""
+        yield self
+
+    def refresh(self) -> None:
+        """Do nothing: there is no manifest."""
+
+    def complete_manifest(self) -> None:
+        """Do nothing: there is no manifest."""
+
+
+class WorkFolder:
+    """A work's files in the folder `out`."""
+
+    def __init__(self, work: Work, out: Path) -> None:
+        self.work = work
         self.out = out
-        self._names = {job.name for job in study.jobs}
+        self._names = {job.name for job in work.jobs}
 
     def check(self) -> None:
-        """Raise an error unless the folder is empty or holds this very study; note its config."""
+        """Raise an error unless the folder is empty or holds this very work; note its config."""
         config = self.out / "config.json"
         if config.exists():
             self._compare(_read_json(config))
         elif self.present():
             raise InputError(
-                f"{self.out} holds parts of a study but no config.json that says of which. "
-                "Name another --out."
+                f"{self.out} holds parts of some work but no config.json that says of which. "
+                "Name another folder."
             )
         else:
-            write_text_atomically(config, config_text(self.study) + "\n")
+            write_text_atomically(config, config_text(self.work) + "\n")
         strange = sorted(self.present() - self._names)
         if strange:
             raise InputError(
-                f"{self.out} holds parts that are none of this study's, such as {strange[0]!r}. "
-                "Name another --out."
+                f"{self.out} holds parts that are none of this work's, such as {strange[0]!r}. "
+                "Name another folder."
             )
 
     def _compare(self, there: Mapping[str, Any]) -> None:
-        now = as_record(self.study)
+        now = as_record(self.work)
         if there.get("study") != now["study"]:
             raise InputError(
-                f"{self.out} holds results of the study {there.get('study')!r}, not "
-                f"{now['study']!r}. Name another --out."
+                f"{self.out} holds results of {there.get('study')!r}, not "
+                f"{now['study']!r}. Name another folder."
             )
         differences = _differences(there.get("config"), now["config"])
         if differences:
             raise InputError(
                 f"{self.out} holds results of another configuration: {'; '.join(differences)}. "
-                "Give the same options, or name another --out."
+                "Give the same options, or name another folder."
             )
         if there != now:
             raise InputError(
-                f"{self.out} comes from a version of icsa that divides this study into other "
-                "jobs. Name another --out."
+                f"{self.out} comes from a version of icsa that divides this work into other "
+                "jobs. Name another folder."
             )
 
     def clean(self) -> None:
@@ -140,24 +174,19 @@ class StudyFolder:
 
     def write_part(self, name: str, columns: Mapping[str, np.ndarray]) -> None:
         """Write the table of a finished job."""
-        import polars as pl
-
-        # Lists, so that None among numbers or words becomes a missing value.
-        lists = {n: c.tolist() if c.dtype == object else c for n, c in columns.items()}
-        write_atomically(self.part(name), pl.DataFrame(lists).write_parquet)
+        write_atomically(self.part(name), _as_frame(columns).write_parquet)
 
     def read(self) -> dict[str, np.ndarray]:
         """Return the columns of all parts, in the order of the jobs."""
         import polars as pl
 
         tables = []
-        for job in self.study.jobs:
+        for job in self.work.jobs:
             try:
                 tables.append(pl.read_parquet(self.part(job.name), hive_partitioning=False))
             except pl.exceptions.PolarsError:
                 raise _damaged(self.part(job.name)) from None
-        whole = pl.concat(tables, how="vertical_relaxed") if tables else pl.DataFrame()
-        return {column.name: column.to_numpy() for column in whole}
+        return _columns(tables)
 
     @contextmanager
     def timed(self) -> Iterator[_Manifest]:
@@ -169,16 +198,16 @@ class StudyFolder:
             manifest.write()
 
     def complete_manifest(self) -> None:
-        """Write the manifest of a finished study that was killed just before it could."""
+        """Write the manifest of finished work that was killed just before it could."""
         path = self.out / "manifest.json"
-        if not path.exists() or _read_json(path).get("jobs_done") != len(self.study.jobs):
+        if not path.exists() or _read_json(path).get("jobs_done") != len(self.work.jobs):
             _Manifest(self).write()
 
 
 class _Manifest:
     """What is known of a run: versions, time used over all sessions, jobs done."""
 
-    def __init__(self, folder: StudyFolder) -> None:
+    def __init__(self, folder: WorkFolder) -> None:
         self._folder = folder
         self._path = folder.out / "manifest.json"
         before = _read_json(self._path) if self._path.exists() else {}
@@ -195,12 +224,12 @@ class _Manifest:
 
     def write(self) -> None:
         """Write the state of now."""
-        study = self._folder.study
+        work = self._folder.work
         self._written = time.monotonic()
         record = {
-            "study": study.name,
-            "config_sha256": digest(as_record(study)),
-            "jobs": len(study.jobs),
+            "study": work.name,
+            "config_sha256": digest(as_record(work)),
+            "jobs": len(work.jobs),
             "jobs_done": len(self._folder.present()),
             "seconds": round(self._seconds_before + self._written - self._start, 1),
             "versions": self._versions,
@@ -209,13 +238,31 @@ class _Manifest:
         write_text_atomically(self._path, json.dumps(record, indent=2) + "\n")
 
 
+# What keeps the tables of finished jobs.
+Parts = PartsInMemory | WorkFolder
+
+
+def _as_frame(columns: Mapping[str, np.ndarray]) -> pl.DataFrame:
+    import polars as pl
+
+    # Lists, so that None among numbers or words becomes a missing value.
+    return pl.DataFrame({n: c.tolist() if c.dtype == object else c for n, c in columns.items()})
+
+
+def _columns(tables: list[pl.DataFrame]) -> dict[str, np.ndarray]:
+    import polars as pl
+
+    whole = pl.concat(tables, how="vertical_relaxed") if tables else pl.DataFrame()
+    return {column.name: column.to_numpy() for column in whole}
+
+
 def _read_json(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        raise InputError(f"{path} is damaged: it is no JSON object. Name another --out.")
+        raise InputError(f"{path} is damaged: it is no JSON object. Name another folder.")
     return found
 
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from icsa.errors import InputError
-from icsa.studies.folder import versions
-from icsa.studies.jobs import Job, Study
-from icsa.studies.workers import Outcome, ignore_interrupts, perform_in_worker
+from icsa.jobs.folder import versions
+from icsa.jobs.work import Job, Work
+from icsa.jobs.workers import Outcome, ignore_interrupts, perform_in_worker
 
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["LOCAL", "on_dask"]
+__all__ = ["LOCAL", "connected", "on_dask"]
 
-# Stands for a cluster that lives as long as the study.
+# Stands for a cluster that lives as long as the work.
 LOCAL = "local"
 _SECONDS_TO_ANSWER = 10
 _ATTEMPTS = 3
@@ -26,16 +26,29 @@ _ATTEMPTS = 3
 _ANY_PORT = "127.0.0.1:0"
 
 
-def on_dask(study: Study, jobs: Sequence[Job], address: str, workers: int) -> Iterator[Outcome]:
+def on_dask(
+    work: Work, jobs: Sequence[Job], address: str | Client, workers: int
+) -> Iterator[Outcome]:
     """Yield the outcomes of `jobs` as they come from a Dask cluster, in any order.
 
     The address is that of a running scheduler (``tcp://host:8786``), or "local" for a cluster on
-    this machine, of so many workers, that ends with the study. The study's function must be
-    importable there. Jobs of a lost worker are done again by another.
+    this machine, of so many workers, that ends with it. The work's function must be
+    importable there. Jobs of a lost worker are done again by another. Whoever has more than one
+    work to do gives a client that `connected` gave.
     """
     with ExitStack() as stack:
-        client = _connected(stack, address, min(workers, len(jobs)))
-        yield from _results(client, study, jobs, address)
+        if isinstance(address, str):
+            client = _connected(stack, address, min(workers, len(jobs)))
+        else:
+            client, address = address, "this address"
+        yield from _results(client, work, jobs, address)
+
+
+@contextmanager
+def connected(address: str, workers: int) -> Iterator[Client]:
+    """Give a client of a cluster: one that runs, or one on this machine that ends with it."""
+    with ExitStack() as stack:
+        yield _connected(stack, address, workers)
 
 
 def _connected(stack: ExitStack, address: str, workers: int) -> Client:
@@ -109,12 +122,12 @@ def _check_workers(client: Client, address: str) -> None:
             )
 
 
-def _results(client: Client, study: Study, jobs: Sequence[Job], address: str) -> Iterator[Outcome]:
+def _results(client: Client, work: Work, jobs: Sequence[Job], address: str) -> Iterator[Outcome]:
     from distributed import KilledWorker, as_completed
 
     arguments: dict[str, Any] = {"pure": False}
     futures = [
-        client.submit(perform_in_worker, study.function, study.config, job, **arguments)
+        client.submit(perform_in_worker, work.function, work.config, job, **arguments)
         for job in jobs
     ]
     try:

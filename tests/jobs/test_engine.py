@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 from icsa.errors import ConvergenceError, InputError
-from icsa.studies import Job, Study, config_text, read_parts, run_study
-from icsa.studies.engine import Pace
-from icsa.studies.folder import opened_folder
-from tests.studies import toy
+from icsa.jobs import Job, Pace, Work, config_text, read_parts
+from icsa.jobs import run as run_work
+from icsa.jobs.folder import opened_folder
+from tests.jobs import toy
 
 ROOT = Path(__file__).parents[2]
 needs_dask = pytest.mark.skipif(
@@ -30,8 +30,8 @@ needs_dask = pytest.mark.skipif(
 STUDY = toy.toy_study()
 
 
-def run(study: Study, out: Path, workers: int = 1, dask: str | None = None) -> None:
-    run_study(study, out, workers=workers, dask=dask, progress=False)
+def run(study: Work, out: Path, workers: int = 1, dask: str | None = None) -> None:
+    run_work(study, out, workers=workers, dask=dask, progress=False)
 
 
 def part_bytes(out: Path) -> dict[str, bytes]:
@@ -98,7 +98,7 @@ def test_only_missing_jobs_are_computed(reference: Path, tmp_path: Path) -> None
 def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """Return a process, leader of its own group, that is in the middle of the toy study."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.studies.toy", str(tmp_path), "0.4"],
+        [sys.executable, "-m", "tests.jobs.toy", str(tmp_path), "0.4"],
         cwd=ROOT,
         start_new_session=True,
         stderr=subprocess.PIPE,
@@ -149,7 +149,7 @@ def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
 
 def test_a_changed_config_names_the_field_and_both_values(reference: Path) -> None:
     changed = toy.toy_study(dataclasses.replace(STUDY.config, seed=8))
-    with pytest.raises(InputError, match=r"seed is 7 there and 8 now\. .* another --out"):
+    with pytest.raises(InputError, match=r"seed is 7 there and 8 now\. .* another folder"):
         run(changed, reference)
     with pytest.raises(InputError, match="seed is 7 there and 8 now"):
         read_parts(changed, reference)
@@ -157,12 +157,12 @@ def test_a_changed_config_names_the_field_and_both_values(reference: Path) -> No
 
 def test_another_division_into_jobs_is_refused(reference: Path) -> None:
     fewer = dataclasses.replace(STUDY, jobs=STUDY.jobs[1:])
-    with pytest.raises(InputError, match="divides this study into other jobs"):
+    with pytest.raises(InputError, match="divides this work into other jobs"):
         run(fewer, reference)
 
 
 def test_another_study_is_refused(reference: Path) -> None:
-    with pytest.raises(InputError, match="results of the study 'toy', not 'other'"):
+    with pytest.raises(InputError, match="results of 'toy', not 'other'"):
         run(toy.toy_study(name="other"), reference)
 
 
@@ -171,12 +171,12 @@ def test_another_study_is_refused(reference: Path) -> None:
     [
         ("config.json", "{", "config.json is damaged"),
         ("config.json", "[]", "config.json is damaged"),
-        ("config.json", "{}", "results of the study None"),
+        ("config.json", "{}", "results of None"),
         ("config.json", None, "no config.json that says of which"),
         ("parts/n3-r0.parquet", "PAR", "n3-r0.parquet is damaged. Delete it"),
         ("parts/n3-r0.parquet", "PAR1 cut off", "n3-r0.parquet is damaged. Delete it"),
         ("parts/n3-r0.parquet", "", "n3-r0.parquet is damaged. Delete it"),
-        ("parts/strange.parquet", "PAR1PAR1", "none of this study's, such as 'strange'"),
+        ("parts/strange.parquet", "PAR1PAR1", "none of this work's, such as 'strange'"),
     ],
 )
 def test_a_damaged_or_foreign_folder_is_refused(
@@ -205,7 +205,7 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_study_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds no study"):
+    with pytest.raises(InputError, match="holds no results"):
         read_parts(STUDY, tmp_path)
     assert not list(tmp_path.iterdir())
 
@@ -218,9 +218,7 @@ def test_a_failing_job_is_named_and_the_others_are_kept(
 ) -> None:
     with pytest.raises(ConvergenceError, match="the toy did not converge") as caught:
         run(toy.toy_study(function=toy.fail_once), tmp_path, workers, dask)
-    assert caught.value.__notes__ == [
-        "This was in job 'n40-r1' of the study 'toy'; finished jobs are kept."
-    ]
+    assert caught.value.__notes__ == ["This was in job 'n40-r1' of 'toy'; finished jobs are kept."]
     assert "in fail_once" in str(caught.value.__cause__)
     kept = part_bytes(tmp_path)
     assert 1 <= len(kept) < 12
@@ -255,7 +253,7 @@ def test_a_missing_dask_gives_the_command(tmp_path: Path, monkeypatch: pytest.Mo
 def test_an_address_where_nobody_answers(
     tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("icsa.studies.dask_cluster._SECONDS_TO_ANSWER", 0.5)
+    monkeypatch.setattr("icsa.jobs.dask_cluster._SECONDS_TO_ANSWER", 0.5)
     with pytest.raises(InputError, match="No Dask scheduler answers at"):
         run(STUDY, tmp_path, dask=address)
 
@@ -320,17 +318,17 @@ def test_the_saved_config_is_the_shown_one(reference: Path) -> None:
 @pytest.mark.parametrize("name", ["", "a/b", ".hidden", "a b"])
 def test_a_job_needs_the_name_of_a_file(name: str) -> None:
     with pytest.raises(ValueError, match="must be that of a file"):
-        Study("toy", STUDY.config, (Job(name, {}),), toy.draw)
+        Work("toy", STUDY.config, (Job(name, {}),), toy.draw)
 
 
 def test_two_jobs_of_one_name_are_refused() -> None:
     with pytest.raises(ValueError, match="Two jobs have the name 'a'"):
-        Study("toy", STUDY.config, (Job("a", {}), Job("a", {})), toy.draw)
+        Work("toy", STUDY.config, (Job("a", {}), Job("a", {})), toy.draw)
 
 
 @pytest.mark.parametrize("table", [{}, {"a": [1], "b": [1, 2]}, {"a": np.eye(2)}])
 def test_a_job_must_return_columns_of_one_length(tmp_path: Path, table: dict[str, object]) -> None:
-    study = Study("toy", STUDY.config, (Job("a", {}),), lambda config: table)
+    study = Work("toy", STUDY.config, (Job("a", {}),), lambda config: table)
     with pytest.raises(TypeError, match="columns of one length"):
         run(study, tmp_path)
 
@@ -338,7 +336,7 @@ def test_a_job_must_return_columns_of_one_length(tmp_path: Path, table: dict[str
 def test_plain_lines_show_progress_without_a_terminal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run_study(STUDY, tmp_path, workers=1)
+    run_work(STUDY, tmp_path, workers=1)
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "toy: 0 of 12 jobs"
     assert lines[-1].startswith("toy: 12 of 12 jobs, ")
@@ -352,7 +350,7 @@ def test_a_bar_shows_progress_on_a_terminal(
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("NO_COLOR", "1")
-    run_study(STUDY, tmp_path, workers=1)
+    run_work(STUDY, tmp_path, workers=1)
     shown = capsys.readouterr().err
     assert "12 of 12 jobs, " in shown
     assert "━" in shown
@@ -365,3 +363,19 @@ def test_time_left_goes_by_the_cost_of_jobs() -> None:
     assert str(Pace(0, 3, cost=13.0)) == "0 of 3 jobs"
     pace.advance(10.0)
     assert str(pace) == "1 of 3 jobs, 0.1 jobs/s, 3 s left"
+
+
+def test_without_a_folder_the_columns_are_the_same(reference: Path) -> None:
+    seen: list[str] = []
+    found = run_work(STUDY, workers=2, progress=lambda job: seen.append(job.name))
+    kept = read_parts(STUDY, reference)
+    assert list(found) == list(kept)
+    for name, column in kept.items():
+        np.testing.assert_array_equal(found[name], column)
+    assert sorted(seen) == sorted(job.name for job in STUDY.jobs)
+
+
+def test_an_error_without_a_folder_promises_nothing() -> None:
+    with pytest.raises(ConvergenceError) as caught:
+        run_work(toy.toy_study(function=toy.fail_once), progress=False)
+    assert caught.value.__notes__ == ["This was in job 'n40-r1' of 'toy'."]

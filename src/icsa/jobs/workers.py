@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from icsa.errors import InputError
-from icsa.studies.jobs import Job, Study
+from icsa.jobs.work import Job, Work
 
 __all__ = [
     "Outcome",
@@ -39,7 +39,7 @@ _ATTEMPTS = 3
 
 @dataclass(frozen=True)
 class Outcome:
-    """The table of a job, or the error that the study's function raised, and where it did."""
+    """The table of a job, or the error that the work's function raised, and where it did."""
 
     name: str
     columns: dict[str, np.ndarray] = field(default_factory=dict)
@@ -80,15 +80,15 @@ def _portable(error: Exception) -> Exception:
     return error
 
 
-def in_this_process(study: Study, jobs: Sequence[Job]) -> Iterator[Outcome]:
+def in_this_process(work: Work, jobs: Sequence[Job]) -> Iterator[Outcome]:
     """Yield the outcomes of `jobs`, one after the other."""
     for job in jobs:
         with _one_thread():
-            outcome = perform(study.function, study.config, job)
+            outcome = perform(work.function, work.config, job)
         yield outcome
 
 
-def in_processes(study: Study, jobs: Sequence[Job], workers: int) -> Iterator[Outcome]:
+def in_processes(work: Work, jobs: Sequence[Job], workers: int) -> Iterator[Outcome]:
     """Yield the outcomes of `jobs` as they come from so many processes of joblib.
 
     Jobs that were under way when a process was lost are done again.
@@ -96,7 +96,7 @@ def in_processes(study: Study, jobs: Sequence[Job], workers: int) -> Iterator[Ou
     missing = {job.name: job for job in jobs}
     for _ in range(_ATTEMPTS):
         try:
-            with closing(_through_joblib(study, list(missing.values()), workers)) as outcomes:
+            with closing(_through_joblib(work, list(missing.values()), workers)) as outcomes:
                 for outcome in outcomes:
                     del missing[outcome.name]
                     yield outcome
@@ -110,12 +110,12 @@ def in_processes(study: Study, jobs: Sequence[Job], workers: int) -> Iterator[Ou
 
 
 def _through_joblib(
-    study: Study, jobs: Sequence[Job], workers: int
+    work: Work, jobs: Sequence[Job], workers: int
 ) -> Generator[Outcome, None, None]:
     from joblib import Parallel, delayed, parallel_config
 
     here = os.getpid()
-    calls = (delayed(_perform_in_child)(here, study.function, study.config, job) for job in jobs)
+    calls = (delayed(_perform_in_child)(here, work.function, work.config, job) for job in jobs)
     with parallel_config("loky", n_jobs=min(workers, len(jobs)), inner_max_num_threads=1):
         # No batches: what is finished is to be kept at once.
         outcomes = Parallel(return_as="generator_unordered", batch_size=1)(calls)

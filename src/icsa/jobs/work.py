@@ -1,4 +1,4 @@
-"""What a study is: a config, the jobs that it becomes, and the function that does one."""
+"""What work is: a config, the jobs that it becomes, and the function that does one."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ import numpy as np
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-__all__ = ["Job", "Study", "as_record", "columns_of", "config_text", "digest"]
+__all__ = ["Job", "Work", "as_record", "columns_of", "config_text", "digest"]
 
 _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,+=-]*")
 
 
 @dataclass(frozen=True)
 class Job:
-    """A part of a study that can be computed on its own.
+    """A part of some work that can be computed on its own.
 
     Attributes
     ----------
     name : str
-        Names its file, so: letters, digits and ``_ . , + = -`` only, once in a study.
+        Names its file, so: letters, digits and ``_ . , + = -`` only, once in a work.
     arguments : mapping
-        What the study's function gets besides the config; it must fit into JSON.
+        What the work's function gets besides the config; it must fit into JSON.
     cost : float
-        How long it takes compared with the study's other jobs: for the time left, and because
+        How long it takes compared with the work's other jobs: for the time left, and because
         long jobs start first. No result depends on it.
     """
 
@@ -41,8 +41,8 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Study:
-    """Everything that determines the results of a study.
+class Work:
+    """Everything that determines the results.
 
     Attributes
     ----------
@@ -63,8 +63,8 @@ class Study:
     ... class Config:
     ...     seed: int = 1
     >>> jobs = (Job("two", {"x": 2}),)
-    >>> study = Study("squares", Config(), jobs, lambda config, x: {"y": [x * x]})
-    >>> print(config_text(study))
+    >>> work = Work("squares", Config(), jobs, lambda config, x: {"y": [x * x]})
+    >>> print(config_text(work))
     {
       "study": "squares",
       "config": {
@@ -96,14 +96,14 @@ def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
-def config_text(study: Study) -> str:
-    """Return the study's config as JSON: what ``--show-config`` prints and ``config.json`` holds.
+def config_text(work: Work) -> str:
+    """Return the work's config as JSON: what ``--show-config`` prints and ``config.json`` holds.
 
     The same config can become other jobs in another version of this package, so the text tells
     jobs apart as well.
     """
     lines = []
-    for name, value in as_record(study).items():
+    for name, value in as_record(work).items():
         if name == "config":
             fields = (f"    {json.dumps(k)}: {json.dumps(v)}" for k, v in value.items())
             lines.append('  "config": {\n' + ",\n".join(fields) + "\n  }")
@@ -112,12 +112,12 @@ def config_text(study: Study) -> str:
     return "{\n" + ",\n".join(lines) + "\n}"
 
 
-def as_record(study: Study) -> dict[str, Any]:
-    """Return what identifies a study, in values as they come back from JSON."""
-    jobs = [[job.name, dict(job.arguments)] for job in study.jobs]
+def as_record(work: Work) -> dict[str, Any]:
+    """Return what identifies work, in values as they come back from JSON."""
+    jobs = [[job.name, dict(job.arguments)] for job in work.jobs]
     record = {
-        "study": study.name,
-        "config": dataclasses.asdict(study.config),
+        "study": work.name,
+        "config": dataclasses.asdict(work.config),
         "jobs": len(jobs),
         "jobs_sha256": digest(jobs),
     }
