@@ -1,0 +1,3 @@
+"""Forests that people who stand out cannot steer, and what is drawn from them."""
+
+__all__: list[str] = []
