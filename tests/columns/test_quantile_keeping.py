@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from icsa.columns import fit_column
-from icsa.columns.quantile_keeping import KeptQuantiles, Tail
+from icsa.columns.quantile_keeping import KeptQuantiles, Tail, _between
 from icsa.columns.scale_kernels import moved_between
 from icsa.columns.transforms import LinearScale
 from icsa.randomness import as_key
@@ -240,3 +240,11 @@ def test_drawn_tails_are_on_average_what_they_were_and_bounds_stay_where_they_ar
         moved = each.regained(scores)
         assert moved.min() >= 0.0
         assert moved.max() <= 9.0
+
+
+@pytest.mark.parametrize("n", [2, 3, 997])
+def test_between_is_interpolation_to_the_last_digit(n: int):
+    draw = np.random.default_rng(n)
+    ordered = np.sort(draw.normal(size=n).round(2))
+    places = np.concatenate([draw.random(50) * (n + 2) - 1.0, [0.0, 1.0, n - 1.0, n + 0.5, -0.5]])
+    assert np.array_equal(_between(ordered, places), np.interp(places, np.arange(n), ordered))

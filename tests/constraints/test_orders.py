@@ -187,3 +187,8 @@ def test_not_kept_is_said_of_what_does_not_hold(ahead: float, seed: int) -> None
     broken = bool((release.table["pulse_rest"] > release.table["pulse_stairs"]).any())
     assert broken == (ahead == 1.0)  # so far ahead the mask keeps it by itself
     assert any("pulse_rest is never above" in said for said in release.warnings) == broken
+
+
+def test_the_largest_numbers_are_compared_as_others_are() -> None:
+    x = np.linspace(-1.0, 1.0, 60) * np.finfo(float).max
+    assert are_comparable("first", "second", x, x)

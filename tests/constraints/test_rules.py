@@ -461,3 +461,8 @@ class TestLatitude:
         released, _ = mended(frame, Latitude(allowed={"a": allowed}), "a <= b", "c >= b")
         assert set(released["a"].drop_nulls()) <= values
         assert released.null_count().equals(frame.null_count())
+
+
+def test_a_rule_may_list_hundreds_of_levels() -> None:
+    levels = ", ".join(f'"level {i}"' for i in range(500))
+    assert len(parse_rule(f"ward in {{{levels}}}", ["ward"]).then.values) == 500

@@ -181,12 +181,6 @@ def test_few_rows_are_refused(table, rows):
         anonymize(table.head(rows))
 
 
-def test_more_columns_than_rows_allow_are_refused():
-    wide = pl.DataFrame(np.random.default_rng(0).normal(size=(60, 40)))
-    with pytest.raises(InputError, match="too few for its columns"):
-        anonymize(wide)
-
-
 def test_three_hundred_columns():
     wide = pl.DataFrame(np.random.default_rng(0).normal(size=(700, 300)).round(3))
     assert anonymize(wide, method="sa", random_state=1).table.shape == (700, 300)

@@ -95,3 +95,12 @@ def test_the_step_of_dates_counts_between_them(frame):
     broken = dated.with_columns(seen.scatter(3, dt.date(2020, 1, 8)))
     with pytest.raises(InputError, match=r"Column 'seen': 1 of 80 cells .*step 7 .*row 4"):
         anonymize(broken, schema=declared(broken, seen=7), method="sa")
+
+
+def test_columns_can_be_left_out(frame):
+    released = anonymize(frame, drop="age", method="sa", random_state=1).table
+    assert "age" not in released.columns
+    with pytest.raises(InputError, match="is to be kept and to be dropped"):
+        anonymize(frame, keep="age", drop=["age"])
+    with pytest.raises(InputError, match="drop must be names of columns"):
+        anonymize(frame, drop=[3])

@@ -64,21 +64,14 @@ def test_the_command_says_so_too(tmp_path, capsys):
     assert f"look at: {LOUD}" in shown
 
 
-def test_a_table_wider_than_long_is_refused_with_what_to_type(tmp_path, capsys):
+def test_a_table_wider_than_long_comes_out_and_what_is_lost_is_said(tmp_path, capsys):
     path = tmp_path / "wide table.csv"
     values = np.random.default_rng(1).normal(size=(60, 202))
     pl.DataFrame(values, schema=[f"gene{j}" for j in range(202)]).write_csv(path)
     for method in ([], ["--method", "sa"]):
-        assert run(["anonymize", str(path), *method]) == 2
-        told = capsys.readouterr().err
-        assert "they are 202" in told
-        assert "60 rows do for 28" in told
-        assert f"icsa inspect '{path}' --schema-out S.toml" in told
-        assert f"icsa anonymize '{path}' --schema S.toml" in told
-    # What the error says works: 28 columns are left.
-    schema = tmp_path / "S.toml"
-    assert run(["inspect", str(path), "--schema-out", str(schema)]) == 0
-    parts = schema.read_text(encoding="utf-8").split("[columns.")
-    dropped = [part.replace('"mask"', '"drop"') for part in parts[29:]]
-    schema.write_text("[columns.".join([*parts[:29], *dropped]), encoding="utf-8")
-    assert run(["anonymize", str(path), "--schema", str(schema), "--seed", "1"]) == 0
+        assert run(["anonymize", str(path), "--seed", "1", "--force", *method]) == 0
+        told = " ".join(capsys.readouterr().out.split())
+        assert "MORE COLUMNS THAN ROWS CAN TELL APART: 60 rows" in told
+        assert "assess the release" in told
+    assert run(["anonymize", str(path), "--method", "forest", "--force"]) == 2
+    assert "Use --method icsa" in capsys.readouterr().err

@@ -75,6 +75,11 @@ class Column(ABC):
         return 1
 
     @property
+    def without_dummy(self) -> int | None:
+        """Where scores are dummies of levels, the position of the level without; None elsewhere."""
+        return None
+
+    @property
     def decodes_by_row(self) -> bool:
         """Whether a row's number depends on its own scores only, not on counts over all rows."""
         return False

@@ -16,7 +16,9 @@ from icsa.tables import Table
 
 __all__ = [
     "ACTIONS",
+    "BELONGINGS",
     "Action",
+    "Belonging",
     "ColumnSpec",
     "Flags",
     "Kind",
@@ -31,6 +33,8 @@ Flags = npt.NDArray[np.bool_]
 Kind: TypeAlias = str
 Action: TypeAlias = Literal["mask", "replace", "drop", "keep"]
 ACTIONS: tuple[Action, ...] = get_args(Action)
+Belonging: TypeAlias = Literal["unit", "row"]
+BELONGINGS: tuple[Belonging, ...] = get_args(Belonging)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +60,10 @@ class ColumnSpec:
     derive : str, optional
         An expression of other columns that gives this one, such as ``weight / height^2``: a release
         computes it again. Empty: it follows from nothing. None: found from the cells.
+    key : bool
+        Whether it is a key variable: others may know it of a person, and recognise them by it.
+    belongs_to : "unit" or "row", optional
+        Where people have several rows: whether it is the same in all rows of one. None: found.
     """
 
     name: str
@@ -67,6 +75,8 @@ class ColumnSpec:
     levels: tuple[Any, ...] = ()
     missing_codes: tuple[Any, ...] = ()
     derive: str | None = None
+    key: bool = False
+    belongs_to: Belonging | None = None
 
     def in_file(self, table: Table) -> ColumnSpec:
         """Return it with the missing codes that the table's file has, besides its own."""

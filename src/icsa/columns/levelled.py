@@ -161,6 +161,11 @@ class Category(_Levelled):
         """One less than there are levels."""
         return self.levels.counts.size - 1
 
+    @property
+    def without_dummy(self) -> int:
+        """The base."""
+        return self.base
+
     def encode(self, numbers: Vector) -> Matrix:
         """Return the dummies, shape (n_rows, width)."""
         missing = np.isnan(numbers)

@@ -228,12 +228,24 @@ def _levels(n_rows: int) -> Vector:
 def _quantiles(ordered: Vector, levels: Vector, lattice: Lattice | None) -> Vector:
     """Return quantiles of numbers that are spread evenly over their cells of the lattice."""
     n = ordered.size
-    between: Vector = np.interp(levels * n - 0.5, np.arange(n), ordered)
+    between = _between(ordered, levels * n - 0.5)
     if lattice is None:
         return between
     value = ordered[np.minimum((levels * n).astype(np.intp), n - 1)]
     first, last = (np.searchsorted(ordered, value, side) for side in ("left", "right"))
     return value + lattice.width * ((levels * n - first) / (last - first) - 0.5)
+
+
+def _between(ordered: Vector, places: Vector) -> Vector:
+    """Return numbers at places between those of sorted ones; beyond the ends, the ends.
+
+    What ``np.interp`` does with the places 0, 1, 2 ..., which it would need in memory.
+    """
+    held = np.clip(places, 0.0, ordered.size - 1.0)
+    below = np.minimum(held.astype(np.intp), ordered.size - 2)
+    slope = ordered[below + 1] - ordered[below]
+    found: Vector = slope * (held - below) + ordered[below]
+    return np.where(held == ordered.size - 1.0, ordered[-1], found)
 
 
 def _ends(ordered: Vector, lattice: Lattice | None, bounds: tuple[float, float]) -> Vector:

@@ -98,6 +98,8 @@ class Identifier(_Unscored):
     ----------
     first : int
         What is added to the running numbers of a column of numbers.
+    prefix : str
+        What others begin with: letters of the column's name, and of no old cell.
 
     Examples
     --------
@@ -108,6 +110,7 @@ class Identifier(_Unscored):
     """
 
     first: int = 0
+    prefix: str = ""
 
     @classmethod
     def fit(cls, cells: pl.Series, spec: ColumnSpec, scale: Scale = "power") -> Identifier:  # noqa: ARG003
@@ -118,6 +121,7 @@ class Identifier(_Unscored):
             dtype=cells.dtype,
             n_present=int(there.sum()),
             first=_first_above(cells.filter(pl.Series(there)), cells.len()),
+            prefix=_unused_prefix(spec.name, cells),
         )
 
     def fresh(self, n_rows: int, order: npt.ArrayLike | None = None) -> pl.Series:
@@ -150,7 +154,7 @@ class Identifier(_Unscored):
         if self.dtype.is_numeric():
             return NUMERIC.cells(numbers + self.first, self.dtype, self.name)
         digits = pl.Series(self.name, numbers, nan_to_null=True).cast(pl.Int64).cast(pl.String)
-        return f"{_prefix(self.name)}-" + digits.str.zfill(6)
+        return f"{self.prefix or _prefix(self.name)}-" + digits.str.zfill(6)
 
 
 class Text(_Unscored):
@@ -177,14 +181,31 @@ def _prefix(name: str) -> str:
     return "-".join(words)[:_LONGEST_PREFIX].rstrip("-") or "id"
 
 
+def _unused_prefix(name: str, cells: pl.Series) -> str:
+    """Return the prefix of a column's name, longer where old cells begin with it, as fresh ones do.
+
+    Examples
+    --------
+    >>> _unused_prefix("patient", pl.Series(["patient-000001"]))
+    'patientx'
+    """
+    prefix = _prefix(name)
+    if not isinstance(cells.dtype, pl.String | pl.Categorical | pl.Enum):
+        return prefix
+    texts = cells.cast(pl.String)
+    while texts.str.starts_with(f"{prefix}-").any():
+        prefix += "x"
+    return prefix
+
+
 def _first_above(cells: pl.Series, n_rows: int) -> int:
     """Return a power of ten above all numbers, or 0 where the type has no room for it."""
     if not cells.dtype.is_integer() and not cells.dtype.is_float():
         return 0
     finite = cells.filter(cells.is_finite()) if cells.dtype.is_float() else cells
     largest = max(int(finite.max() or 0), n_rows)  # type: ignore[arg-type]
-    first = 10 ** len(str(largest))
-    return first if first + n_rows <= _room(cells.dtype) else 0
+    firsts = 10 ** len(str(largest)), largest
+    return next((first for first in firsts if first + n_rows <= _room(cells.dtype)), 0)
 
 
 def _room(dtype: pl.DataType) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
 
 from icsa.columns import Column, Kind, kind_of
+from icsa.constraints.bearing_out import gap_in_all, relation_in_all
 from icsa.constraints.computing import (
     Computed,
     Hold,
@@ -27,6 +28,7 @@ from icsa.constraints.orders import Order, find_unkept_orders
 from icsa.constraints.products import ProductRelation, find_products
 from icsa.constraints.words import never_below
 from icsa.errors import InputError
+from icsa.limits import LONG
 from icsa.matrices import Vector
 
 __all__ = ["Derivation", "find_derivation"]
@@ -142,6 +144,24 @@ class Derivation:
         return tuple(words)
 
 
+class _Some(Mapping[str, Vector]):
+    """Some columns of a table, each asked for when it is needed: it may come from a disk."""
+
+    def __init__(self, numbers: Mapping[str, Vector], names: tuple[str, ...]) -> None:
+        self._numbers, self._names = numbers, names
+
+    def __getitem__(self, name: str) -> Vector:
+        if name not in self._names:
+            raise KeyError(name)
+        return self._numbers[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
 def find_derivation(
     numbers: Mapping[str, Vector],
     steps: Mapping[str, float | None],
@@ -198,8 +218,8 @@ def find_derivation(
     _require_no_circle(fixed)
     if len(facts) < 2 or not search:
         return Derivation(computed=_ordered(said))
-    looked = {name: numbers[name] for name in facts}
-    n_rows = next(iter(looked.values())).size
+    looked = _Some(numbers, tuple(facts))
+    n_rows = numbers[next(iter(facts))].size
     if n_rows > 2 * LIMITS.sampled_rows:
         # What holds in nearly all rows holds in nearly all of a sample; most tables have nothing.
         rows = np.sort(
@@ -208,11 +228,40 @@ def find_derivation(
         sample = {name: values[rows] for name, values in looked.items()}
         found = _found_among(sample, facts, fixed, kinds.keys())
         if replace(found, orders=()) == Derivation():
-            quantities = {n: v for n, v in looked.items() if kind_of(kinds[n]).quantity}
-            orders = find_unkept_orders(quantities, kinds, (), ()) if found.orders else ()
+            quantities = _Some(numbers, tuple(n for n in facts if kind_of(kinds[n]).quantity))
+            if n_rows > LONG:
+                orders = tuple(one for one in found.orders if one.holds_in(numbers, kinds))
+            else:
+                orders = find_unkept_orders(quantities, kinds, (), ()) if found.orders else ()
             return Derivation(computed=_ordered(said), orders=orders)
+        if n_rows > LONG:
+            rows = np.sort(np.random.default_rng(n_rows).choice(n_rows, LONG, replace=False))
+            sample = {name: values[rows] for name, values in looked.items()}
+            found = _found_among(sample, facts, fixed, kinds.keys())
+            found = _borne_out(found, looked, facts)
+            return replace(found, computed=_ordered((*said, *found.computed)))
     found = _found_among(looked, facts, fixed, kinds.keys())
     return replace(found, computed=_ordered((*said, *found.computed)))
+
+
+def _borne_out(
+    found: Derivation, numbers: Mapping[str, Vector], facts: Mapping[str, ColumnFacts]
+) -> Derivation:
+    """Return what was found in a sample with what all rows say of it, and what they do not."""
+    relations = [(one, relation_in_all(one, numbers, facts)) for one in found.computed]
+    gaps = [(one, gap_in_all(one, numbers)) for one in found.gaps]
+    lost = [one for one, kept in (*relations, *gaps) if kept is None]
+    kinds = {name: fact.kind for name, fact in facts.items()}
+    return replace(
+        found,
+        computed=tuple(kept for _, kept in relations if kept is not None),
+        gaps=tuple(kept for _, kept in gaps if kept is not None),
+        unkept=(
+            *found.unkept,
+            *(one for one in lost if isinstance(one, LinearRelation | Gap)),
+        ),
+        orders=tuple(one for one in found.orders if one.holds_in(numbers, kinds)),
+    )
 
 
 def _found_among(

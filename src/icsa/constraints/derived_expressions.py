@@ -5,42 +5,23 @@ A small grammar of its own, read and computed here: nothing in an expression is 
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NoReturn
 
 import numpy as np
 
 from icsa.constraints.derived_functions import COMPARISONS, FUNCTIONS, Sort, function_of
+from icsa.constraints.written import Reader, Word, word_pattern
 from icsa.errors import InputError
 from icsa.matrices import Vector
 
-__all__ = ["MOST_SIGNS", "Expression", "Operand", "parse_expression", "quoted_name"]
+__all__ = ["MOST_SIGNS", "Expression", "Operand", "parse_expression"]
 
 # Longer ones are mistakes; deeper ones would reach the limit of Python's own stack.
 MOST_SIGNS = 2_000
 _MOST_DEPTH = 40
-_TOKENS = re.compile(
-    r"""\s*(?:
-    (?P<moment>\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?)
-    |(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
-    |`(?P<column>(?:[^`]|``)+)`
-    |"(?P<double>(?:[^"]|"")*)"
-    |'(?P<single>(?:[^']|'')*)'
-    |(?P<sign><=|>=|==|!=|\*\*|[-+*/^(),<>=≤≥≠])
-    |(?P<word>[^\W\d][\w.]*)
-    )""",
-    re.VERBOSE,
-)
-_QUOTES = {"column": "`", "double": '"', "single": "'"}
-_SPELLINGS = {"==": "=", "≤": "<=", "≥": ">=", "≠": "!=", "**": "^"}
-_PLAIN_NAME = re.compile(r"[^\W\d][\w.]*")
 _KEYWORDS = frozenset({"and", "or", "not"})
-# Words of rules, in which columns are quoted alike.
-_OF_RULES = frozenset({"if", "then", "in", "missing", "present"})
 
 
 @dataclass(frozen=True)
@@ -151,18 +132,6 @@ class Expression:
         return np.broadcast_to(result, first.shape).astype(np.float64)
 
 
-def quoted_name(name: str) -> str:
-    """Return the name of a column as expressions and rules write it.
-
-    Examples
-    --------
-    >>> quoted_name("weight"), quoted_name("birth weight")
-    ('weight', '`birth weight`')
-    """
-    plain = _PLAIN_NAME.fullmatch(name) and name.lower() not in _KEYWORDS | _OF_RULES
-    return name if plain else "`" + name.replace("`", "``") + "`"
-
-
 def parse_expression(text: str, columns: Mapping[str, Operand]) -> Expression:
     """Return what an expression says.
 
@@ -195,26 +164,19 @@ def parse_expression(text: str, columns: Mapping[str, Operand]) -> Expression:
     return Expression(text.strip(), used, root)
 
 
-@dataclass(frozen=True)
-class _Word:
-    sort: str
-    text: str
-    position: int
-
-
-class _Parser:
+class _Parser(Reader):
     """Reads one expression from left to right, loosest operators first."""
 
+    tokens = word_pattern(r"(?:[T ]\d{2}:\d{2}(?::\d{2})?)?", r"<=|>=|==|!=|\*\*|[-+*/^(),<>=≤≥≠]")
+    label = "derive ="
+    most_signs = MOST_SIGNS
+    example = "'weight / height^2', 'years(born, admitted)' or 'grams < 2500'"
+
     def __init__(self, text: str, columns: Mapping[str, Operand]) -> None:
-        self.text = text
         self.columns = columns
         self.used: dict[str, None] = {}
-        self.place = 0
         self.depth = 0
-        self.words: list[_Word] = [_Word("end", "", 0)]
-        if len(text) > MOST_SIGNS:
-            self.fail(f"longer than {MOST_SIGNS} signs")
-        self.words = self._read()
+        super().__init__(text)
 
     def whole(self) -> _Node:
         found = self.either()
@@ -229,7 +191,7 @@ class _Parser:
         return self.chain(self.negated, ("and",), "truth")
 
     def negated(self) -> _Node:
-        if self.next.sort == "word" and self.next.text.lower() == "not":
+        if self.next.is_word("not"):
             word = self.take()
             self.deeper(word)
             inner = self.needed(self.negated(), "truth", word)
@@ -239,7 +201,7 @@ class _Parser:
 
     def comparison(self) -> _Node:
         left = self.sum()
-        if self.next.sort != "sign" or self.next.text not in COMPARISONS:
+        if not self.next.is_sign(*COMPARISONS):
             return left
         word = self.take()
         right = self.sum()
@@ -250,7 +212,7 @@ class _Parser:
             self.fail("texts have no order; use = or !=", word)
         return _Node("truth", function=word.text, arguments=(left, right))
 
-    def as_level(self, node: _Node, other: _Node, word: _Word) -> _Node:
+    def as_level(self, node: _Node, other: _Node, word: Word) -> _Node:
         """Return a quoted text as the position of that level in the column beside it."""
         if node.text is None:
             return node
@@ -262,12 +224,12 @@ class _Parser:
 
     def sum(self) -> _Node:
         found = self.product()
-        while self.next.sort == "sign" and self.next.text in ("+", "-"):
+        while self.next.is_sign("+", "-"):
             word = self.take()
             found = self.added(found, word, self.product())
         return found
 
-    def added(self, left: _Node, word: _Word, right: _Node) -> _Node:
+    def added(self, left: _Node, word: Word, right: _Node) -> _Node:
         sorts = (left.sort, right.sort)
         dates = {("moment", "moment"): "number", ("moment", "number"): "moment"}
         if word.text == "+":
@@ -281,7 +243,7 @@ class _Parser:
         return self.chain(self.signed, ("*", "/"), "number")
 
     def signed(self) -> _Node:
-        if self.next.sort == "sign" and self.next.text == "-":
+        if self.next.is_sign("-"):
             word = self.take()
             self.deeper(word)
             inner = self.needed(self.signed(), "number", word)
@@ -291,7 +253,7 @@ class _Parser:
 
     def power(self) -> _Node:
         base = self.single()
-        if self.next.sort != "sign" or self.next.text != "^":
+        if not self.next.is_sign("^"):
             return base
         word = self.take()
         self.deeper(word)
@@ -315,12 +277,12 @@ class _Parser:
             return _Node("moment", number=self.moment(word))
         if word.sort in ("double", "single"):
             return _Node("text", text=word.text)
-        if word.sort == "sign" and word.text == "(":
+        if word.is_sign("("):
             self.deeper(word)
             inner = self.either()
             self.close(word)
             return inner
-        opens = self.next.sort == "sign" and self.next.text == "("
+        opens = self.next.is_sign("(")
         if word.sort == "word" and opens:
             return self.call(word)
         is_keyword = word.sort == "word" and word.text.lower() in _KEYWORDS
@@ -328,28 +290,23 @@ class _Parser:
             self.fail("a number, a column or '(' was expected", word)
         return self.column(word)
 
-    def column(self, word: _Word) -> _Node:
+    def column(self, word: Word) -> _Node:
         operand = self.columns.get(word.text)
         if operand is None:
-            near = difflib.get_close_matches(word.text, list(self.columns), n=1, cutoff=0.4)
-            hint = f"; the nearest is {near[0]!r}" if near else ""
-            self.fail(
-                f"no column {word.text!r} that can be computed from (it must be another one, and "
-                f"not dropped, constant or text){hint}",
-                word,
-            )
+            reason = " that can be computed from (another one, not dropped, constant or text)"
+            self.fail_without_column(word, self.columns, reason)
         self.used[word.text] = None
         sort: Sort = "moment" if operand.moments else "number"
         return _Node("text" if operand.texts is not None else sort, name=word.text)
 
-    def call(self, word: _Word) -> _Node:
+    def call(self, word: Word) -> _Node:
         name = word.text.lower()
         if name not in FUNCTIONS:
             self.fail(f"no function {word.text!r}; there are {', '.join(FUNCTIONS)}", word)
         opening = self.take()
         self.deeper(opening)
         arguments = [self.either()]
-        while self.next.sort == "sign" and self.next.text == ",":
+        while self.next.is_sign(","):
             self.take()
             arguments.append(self.either())
         self.close(opening)
@@ -359,7 +316,7 @@ class _Parser:
             sort = arguments[0].sort
         return _Node(sort, function=name, arguments=tuple(arguments))
 
-    def check_arguments(self, word: _Word, arguments: list[_Node], sorts: tuple[str, ...]) -> None:
+    def check_arguments(self, word: Word, arguments: list[_Node], sorts: tuple[str, ...]) -> None:
         least = sum(not sort.endswith("?") for sort in sorts)
         most = np.inf if sorts[-1].endswith("...") else len(sorts)
         if not least <= len(arguments) <= most:
@@ -370,12 +327,12 @@ class _Parser:
                 wanted = "moment" if arguments[0].sort == "moment" else "number"
             self.needed(argument, wanted, word)
 
-    def needed(self, node: _Node, sort: str, word: _Word) -> _Node:
+    def needed(self, node: _Node, sort: str, word: Word) -> _Node:
         if node.sort != sort:
             self.fail(f"{word.text} needs {_NAMED[sort]} here, not {_NAMED[node.sort]}", word)
         return node
 
-    def moment(self, word: _Word) -> float:
+    def moment(self, word: Word) -> float:
         try:
             found = datetime.fromisoformat(word.text)
         except ValueError:
@@ -383,50 +340,16 @@ class _Parser:
         since = found - datetime(1970, 1, 1)
         return since.days + since.seconds / 86_400.0
 
-    def deeper(self, word: _Word) -> None:
+    def deeper(self, word: Word) -> None:
         self.depth += 1
         if self.depth > _MOST_DEPTH:
             self.fail(f"more than {_MOST_DEPTH} brackets in each other", word)
 
-    def close(self, opening: _Word) -> None:
-        if self.next.sort != "sign" or self.next.text != ")":
+    def close(self, opening: Word) -> None:
+        if not self.next.is_sign(")"):
             self.fail(f"')' was expected for the '(' at position {opening.position + 1}")
         self.take()
         self.depth -= 1
-
-    @property
-    def next(self) -> _Word:
-        return self.words[self.place]
-
-    def take(self) -> _Word:
-        word = self.words[self.place]
-        self.place = min(self.place + 1, len(self.words) - 1)
-        return word
-
-    def fail(self, what: str, word: _Word | None = None) -> NoReturn:
-        shown = self.text if len(self.text) <= MOST_SIGNS else f"{self.text[:40]}..."
-        raise InputError(
-            f"derive = {shown!r}, position {(word or self.next).position + 1}: {what}. "
-            "Write it as in 'weight / height^2', 'years(born, admitted)' or 'grams < 2500'."
-        )
-
-    def _read(self) -> list[_Word]:
-        words: list[_Word] = []
-        place, end = 0, len(self.text.rstrip())
-        while place < end:
-            match = _TOKENS.match(self.text, place)
-            if match is None or match.lastgroup is None:
-                start = end - len(self.text[place:end].lstrip())
-                self.fail("cannot be read", _Word("end", "", start))
-            sort, content = match.lastgroup, match[match.lastgroup]
-            mark = _QUOTES.get(sort)
-            if mark is not None:
-                content = content.replace(mark * 2, mark)
-            if sort == "sign":
-                content = _SPELLINGS.get(content, content)
-            words.append(_Word(sort, content, match.start(sort) - (mark is not None)))
-            place = match.end()
-        return [*words, _Word("end", "", end)]
 
 
 _NAMED = {"number": "a number", "moment": "a date", "text": "a text", "truth": "a comparison"}

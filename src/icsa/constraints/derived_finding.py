@@ -16,7 +16,7 @@ from icsa.columns import kind_of
 from icsa.columns.levels import FEWEST_HOLDERS
 from icsa.constraints.computing import in_order, reaches
 from icsa.constraints.derived_columns import ColumnFacts, Derived, fit_derived, is_computable
-from icsa.constraints.derived_expressions import MOST_SIGNS, quoted_name
+from icsa.constraints.derived_expressions import MOST_SIGNS
 from icsa.constraints.derived_functions import (
     hour_of,
     month_of,
@@ -27,6 +27,7 @@ from icsa.constraints.derived_functions import (
 )
 from icsa.constraints.limits import LIMITS
 from icsa.constraints.products import ProductRelation
+from icsa.constraints.written import quoted_name
 from icsa.matrices import Vector
 
 __all__ = ["find_classes", "find_ratios", "find_spans", "roundest"]

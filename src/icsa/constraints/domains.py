@@ -17,7 +17,8 @@ import polars as pl
 from icsa.columns import Column, storage_of
 from icsa.columns.declared import Flags
 from icsa.columns.storage import Storage
-from icsa.constraints.grammar import Rule, Word
+from icsa.constraints.grammar import Rule
+from icsa.constraints.written import Word
 from icsa.errors import InputError
 from icsa.lattice import Lattice
 from icsa.matrices import Vector

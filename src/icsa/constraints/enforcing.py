@@ -47,6 +47,8 @@ class Latitude:
     orders : tuple of Rule
         Orders that hold too. A cell that one of them moves counts for the rule that moved others
         of the same row before.
+    fixed : set of str
+        Columns whose cells are not moved: those of a unit, in rules on its rows.
     """
 
     lattices: Mapping[str, Lattice] = field(default_factory=_nothing)
@@ -54,6 +56,7 @@ class Latitude:
     counted: frozenset[str] = frozenset()
     together: tuple[tuple[str, ...], ...] = ()
     orders: tuple[Rule, ...] = ()
+    fixed: frozenset[str] = frozenset()
 
     def group_of(self, name: str) -> tuple[str, ...]:
         """Return the columns that are missing where one is, that one first.
@@ -196,6 +199,8 @@ def _mended(
 ) -> dict[str, Vector]:
     """Return the quantities of columns that keep the rule, changed in the given rows alone."""
     claim = rule.then
+    if {claim.column, claim.other or claim.column} <= latitude.fixed:
+        return {}
     if claim.operator in ("missing", "present"):
         group = latitude.group_of(claim.column)
         columns = {name: sheet.quantities(name) for name in group}
@@ -239,6 +244,9 @@ def _ways(claim: Claim, sheet: Sheet, latitude: Latitude, sweep: int) -> tuple[s
     low, high, _ = _low_and_high(claim)
     if low in latitude.counted and high not in latitude.counted:
         ways = (ways[1], ways[0])
+    for name, moving in ((low, "lower"), (high, "raise")):
+        if name in latitude.fixed:
+            return tuple(way for way in ways if way != moving)
     one, other = sheet.domains[low], sheet.domains[high]
     alike = one.dtype == other.dtype or one.is_compared_by_day(other)
     return (

@@ -13,7 +13,7 @@ from icsa.constraints.limits import LIMITS
 from icsa.constraints.words import in_rows, listed, never_below
 from icsa.matrices import Vector
 
-__all__ = ["Gap", "find_gaps", "find_orders", "precedes"]
+__all__ = ["Gap", "find_gaps", "find_orders", "gap_between", "precedes"]
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,9 @@ def find_orders(numbers: Mapping[str, Vector], kinds: Mapping[str, Kind]) -> tup
                 if other not in before[base] or names.index(base) < names.index(other)
             ]
             if earlier:
-                found[other] = _gap(numbers, _needed(numbers, earlier, before), other, ordered=True)
+                found[other] = gap_between(
+                    numbers, _needed(numbers, earlier, before), other, ordered=True
+                )
     return in_order(list(found.values()), lambda gap: gap.other, lambda gap: gap.bases)
 
 
@@ -236,17 +238,18 @@ def _oriented(numbers: Mapping[str, Vector], first: str, second: str) -> Gap | N
         return None
     both = np.isfinite(x) & np.isfinite(y)
     if not np.any(x[both] > y[both]):
-        return _gap(numbers, (first,), second, ordered=True)
+        return gap_between(numbers, (first,), second, ordered=True)
     if not np.any(y[both] > x[both]):
-        return _gap(numbers, (second,), first, ordered=True)
+        return gap_between(numbers, (second,), first, ordered=True)
     swap = np.isfinite(y).sum() > np.isfinite(x).sum()
     base, other = (second, first) if swap else (first, second)
-    return _gap(numbers, (base,), other, ordered=False)
+    return gap_between(numbers, (base,), other, ordered=False)
 
 
-def _gap(
+def gap_between(
     numbers: Mapping[str, Vector], bases: tuple[str, ...], other: str, *, ordered: bool
 ) -> Gap:
+    """Return the gap of a column after others, with the shares that all rows give."""
     empty = Gap(bases, other, 0.0, ordered)
     gap = empty.forward(numbers)
     present = np.isfinite(numbers[other])

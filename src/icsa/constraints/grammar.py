@@ -2,54 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, NoReturn, TypeAlias
+from typing import Literal, TypeAlias, cast
 
-from icsa.errors import InputError
+from icsa.constraints.written import Reader, Word, word_pattern
 
-__all__ = ["Claim", "Operator", "Rule", "Word", "parse_rule"]
+__all__ = ["Claim", "Operator", "Rule", "parse_rule"]
 
 Operator: TypeAlias = Literal["<=", "<", ">=", ">", "=", "!=", "in", "missing", "present"]
 
-_SIGNS: tuple[Operator, ...] = ("<=", "<", ">=", ">", "=", "!=")
-_COMPARISONS: dict[str, Operator] = {
-    **{sign: sign for sign in _SIGNS},
-    "==": "=",
-    "≤": "<=",
-    "≥": ">=",
-    "≠": "!=",
-}
+_SIGNS = ("<=", "<", ">=", ">", "=", "!=")
 _KEYWORDS = frozenset({"if", "then", "in", "missing", "present"})
-# In this order: a date begins like a number, <= like <.
-_TOKENS = re.compile(
-    r"""\s*(?:
-    (?P<moment>\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?|\d{2}:\d{2}(?::\d{2})?)
-    |(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
-    |`(?P<column>(?:[^`]|``)+)`
-    |"(?P<double>(?:[^"]|"")*)"
-    |'(?P<single>(?:[^']|'')*)'
-    |(?P<sign><=|>=|==|!=|[<>={},≤≥≠])
-    |(?P<word>[^\W\d][\w.]*)
-    )""",
-    re.VERBOSE,
-)
-_QUOTES = {"column": "`", "double": '"', "single": "'"}
-
-
-@dataclass(frozen=True)
-class Word:
-    """One piece of a rule: what sort it is, its text, where it begins."""
-
-    sort: Literal["moment", "number", "column", "double", "single", "sign", "word", "end"]
-    text: str
-    position: int
-
-    def is_word(self, word: str) -> bool:
-        """Return whether it is this keyword."""
-        return self.sort == "word" and self.text.lower() == word
 
 
 @dataclass(frozen=True)
@@ -112,14 +76,20 @@ def parse_rule(text: str, columns: Iterable[str]) -> Rule:
     return _Parser(text, tuple(columns)).rule()
 
 
-class _Parser:
+class _Parser(Reader):
     """Reads the words of one rule from left to right."""
 
+    tokens = word_pattern(
+        r"(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?|\d{2}:\d{2}(?::\d{2})?",
+        r"<=|>=|==|!=|[<>={},≤≥≠]",
+        number="[+-]?",
+    )
+    label = "Rule"
+    example = "'x <= y', 'x in {1, 2}' or 'if a = 0 then b missing'"
+
     def __init__(self, text: str, columns: tuple[str, ...]) -> None:
-        self.text = text
         self.columns = columns
-        self.words = self._words()
-        self.place = 0
+        super().__init__(text)
 
     def rule(self) -> Rule:
         when = None
@@ -146,10 +116,9 @@ class _Parser:
             return Claim(column, "present")
         if word.is_word("in"):
             return Claim(column, "in", values=self.allowed())
-        operator = _COMPARISONS.get(word.text) if word.sort == "sign" else None
-        if operator is None:
+        if not word.is_sign(*_SIGNS):
             self.fail("expected <=, <, >=, >, =, in, missing or present", word)
-        return self.compared(column, operator)
+        return self.compared(column, cast(Operator, word.text))
 
     def compared(self, column: str, operator: Operator) -> Claim:
         right = self.next
@@ -167,9 +136,7 @@ class _Parser:
         if not quoted and (word.sort != "word" or word.text.lower() in _KEYWORDS):
             self.fail("the name of a column was expected", word)
         if word.text not in self.columns:
-            near = difflib.get_close_matches(word.text, self.columns, n=1, cutoff=0.4)
-            hint = f"; the nearest is {near[0]!r}" if near else ""
-            self.fail(f"no column {word.text!r}{hint}", word)
+            self.fail_without_column(word, self.columns)
         return word.text
 
     def allowed(self) -> tuple[Word, ...]:
@@ -183,43 +150,7 @@ class _Parser:
                 self.fail("expected a number, a date, or text in quotes", word)
             values.append(word)
             mark = self.take()
-            if mark.text == "}" and mark.sort == "sign":
+            if mark.is_sign("}"):
                 return tuple(values)
-            if mark.text != "," or mark.sort != "sign":
+            if not mark.is_sign(","):
                 self.fail("expected , or }", mark)
-
-    @property
-    def next(self) -> Word:
-        return self.words[self.place]
-
-    def take(self) -> Word:
-        word = self.words[self.place]
-        self.place = min(self.place + 1, len(self.words) - 1)
-        return word
-
-    def fail(self, what: str, word: Word | None = None) -> NoReturn:
-        position = (word or self.next).position + 1
-        raise InputError(
-            f"Rule {self.text!r}, position {position}: {what}. Write it as in 'x <= y', "
-            "'x in {1, 2}' or 'if a = 0 then b missing'."
-        )
-
-    def _words(self) -> list[Word]:
-        words: list[Word] = []
-        place = 0
-        end = len(self.text.rstrip())
-        while place < end:
-            match = _TOKENS.match(self.text, place)
-            if match is None or match.lastgroup is None:
-                start = place + len(self.text[place:]) - len(self.text[place:].lstrip())
-                self.words, self.place = [Word("end", "", start)], 0
-                self.fail("cannot be read")
-            sort = match.lastgroup
-            content = match[sort]
-            mark = _QUOTES.get(sort)
-            if mark is not None:
-                content = content.replace(mark * 2, mark)
-            begins = match.start(sort) - (mark is not None)
-            words.append(Word(sort, content, begins))  # type: ignore[arg-type]
-            place = match.end()
-        return [*words, Word("end", "", end)]

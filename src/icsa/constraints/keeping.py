@@ -22,7 +22,7 @@ from icsa.constraints.grammar import Claim, Rule, parse_rule
 from icsa.constraints.limits import LIMITS
 from icsa.matrices import Vector
 
-__all__ = ["Bonds", "keep_rules", "rules_of"]
+__all__ = ["Bonds", "joined", "keep_rules", "mended_columns", "rules_of"]
 
 Places: TypeAlias = npt.NDArray[np.intp]
 
@@ -39,11 +39,14 @@ class Bonds:
         What follows from what.
     groups : mapping of str to int or None
         Columns with the same number are missing in the same rows.
+    fixed : set of str
+        Columns whose cells are not moved: those of a unit, in rules on its rows.
     """
 
     columns: Mapping[str, Column]
     derivation: Derivation
     groups: Mapping[str, int | None]
+    fixed: frozenset[str] = frozenset()
 
     def rounded(self, name: str, numbers: Vector) -> Vector:
         """Return numbers of a column on its lattice."""
@@ -141,15 +144,25 @@ def keep_rules(
     Sums that were found stay exact, orders that were found hold too, and numbers stay what their
     columns may have: where moving single ones does not do, those of another row are taken.
     """
+    mended, moved = mended_columns(numbers, bonds, rules)
+    return {**numbers, **mended}, moved
+
+
+def mended_columns(
+    numbers: Mapping[str, Vector], bonds: Bonds, rules: Sequence[Rule]
+) -> tuple[Mapping[str, Vector], Mapping[str, int]]:
+    """Return what `keep_rules` does of the columns alone that rules and relations are about."""
     if not rules and not _has_bounds(bonds):
-        return dict(numbers), MappingProxyType({})
+        return {}, MappingProxyType({})
     names = {name for rule in rules for name in rule.columns}.union(*bonds.related)
     names = names.union(*bonds.missing_together)
     columns = {name: column for name, column in bonds.columns.items() if name in names}
     plain = sheet_of_columns(columns, {name: numbers[name] for name in columns}, rules)
     orders = bonds.orders
     counted = frozenset(name for name, domain in plain.domains.items() if domain.levels is not None)
-    latitude = Latitude(counted=counted, together=bonds.missing_together, orders=orders)
+    latitude = Latitude(
+        counted=counted, together=bonds.missing_together, orders=orders, fixed=bonds.fixed
+    )
     mended, moves = mend(rules, plain, latitude)
     found = recompute(bonds.derivation.computed, mended.columns, bonds.hold)
     mended = Sheet(mended.domains, found)
@@ -162,7 +175,7 @@ def keep_rules(
         if name in moves.by_cell:
             changed &= moves.by_cell[name] < 0
         moves.note(name, changed, None)
-    return {**numbers, **mended.columns}, moves.counts(rules, plain, mended)
+    return mended.columns, moves.counts(rules, plain, mended)
 
 
 def _is_code(spec: ColumnSpec, domain: Domain, value: float) -> bool:
@@ -203,7 +216,7 @@ def _with_cells_of_other_rows(
     """
     found = bonds.related
     wider = [*found, *(frozenset(rule.columns) for rule in rules)]
-    for names in (*_joined(found), *_joined(wider)):
+    for names in (*joined(found), *joined(wider)):
         bad = _failing(sheet, bonds, rules, touched)
         if not bad.any():
             break
@@ -212,14 +225,14 @@ def _with_cells_of_other_rows(
     return sheet
 
 
-def _joined(sets: Iterable[Iterable[str]]) -> list[frozenset[str]]:
+def joined(sets: Iterable[Iterable[str]]) -> list[frozenset[str]]:
     """Return the sets with those joined that have names in common."""
-    joined: list[frozenset[str]] = []
+    found: list[frozenset[str]] = []
     for names in sets:
         whole = frozenset(names)
-        apart = [other for other in joined if whole.isdisjoint(other)]
-        joined = [*apart, whole.union(*(other for other in joined if other not in apart))]
-    return joined
+        apart = [other for other in found if whole.isdisjoint(other)]
+        found = [*apart, whole.union(*(other for other in found if other not in apart))]
+    return found
 
 
 def _failing(
@@ -264,7 +277,9 @@ def _mended(
     good: Flags,
 ) -> Sheet:
     """Return the release with bad rows mended from good ones with the same cells missing."""
-    chosen = [name for name in sheet.columns if name in names]
+    chosen = [name for name in sheet.columns if name in names and name not in bonds.fixed]
+    if not chosen:
+        return sheet
     gone = np.isnan(np.column_stack([sheet.columns[name] for name in chosen]))
     key = np.nan_to_num(sheet.columns[_key(bonds, chosen)])
     giver = np.arange(sheet.n_rows)

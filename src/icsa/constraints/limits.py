@@ -61,6 +61,9 @@ class Limits:
     outlying: float = limit(10.0, "chosen: robust deviations of a far cell")
     most_operations: float = limit(5e8, "chosen for cost")
     most_rounds: int = limit(40, "chosen for cost")
+    most_in_triples: int = limit(
+        400, "chosen for cost: all triples of 400 columns take two seconds, of 2,000 four minutes"
+    )
 
     # What is believed.
     least_share: float = limit(

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from icsa.columns import Kind, kind_of
-from icsa.constraints.derived_expressions import quoted_name
 from icsa.constraints.gaps import Gap, precedes
 from icsa.constraints.limits import LIMITS
 from icsa.constraints.linear import LinearRelation
 from icsa.constraints.units import are_comparable, words_of_most
+from icsa.constraints.written import quoted_name
 from icsa.matrices import Vector
 
 __all__ = ["Order", "find_unkept_orders"]

@@ -155,8 +155,11 @@ def suspected_triples(block: Block, steps: Vector, rng: np.random.Generator) -> 
     """Yield triples of columns of which one is nearly a plane in the others.
 
     For each pivot the other columns are made orthogonal to it; a partial correlation of one is a
-    triple. Every triple with a pivot is looked at once for each set of rows.
+    triple. Every triple with a pivot is looked at once for each set of rows; none among very many
+    columns.
     """
+    if block.columns.size > LIMITS.most_in_triples:
+        return
     seen: set[tuple[int, ...]] = set()
     for rows in _row_sets(block, rng):
         space = _directions(block, rows, steps)

@@ -111,6 +111,7 @@ def _ranks(x: Vector) -> Vector:
 
 def _overlap(x: Vector, y: Vector) -> float:
     """Return how much of the range of both their middle nine tenths have in common."""
-    (low, high), (lower, higher) = (np.quantile(some, (0.05, 0.95)) for some in (x, y))
+    # A quarter of each number, because differences of the largest ones overflow.
+    (low, high), (lower, higher) = (np.quantile(some / 4.0, (0.05, 0.95)) for some in (x, y))
     union = max(high, higher) - min(low, lower)
     return float(max(0.0, min(high, higher) - max(low, lower)) / union) if union > 0.0 else 1.0

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 
 __all__ = [
+    "BY_BOUND",
     "BY_RULE",
     "KEPT",
     "LOST",
@@ -29,6 +30,7 @@ KEPT = "; kept so"
 LOST = "; not kept"
 NEEDS_RULE = "; not kept without a rule"
 BY_RULE = "; kept by a rule"
+BY_BOUND = "; kept by the bound"
 
 
 def listed(names: Iterable[str]) -> str:

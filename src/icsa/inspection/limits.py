@@ -73,6 +73,12 @@ class Limits:
     phone_digits: tuple[int, int] = limit((7, 15), "with the area; the longest have 15 (E.164)")
     named_phone_digits: tuple[int, int] = limit((6, 15), "a name that says phone needs no area")
 
+    # Units that have several rows.
+    rows_a_unit: float = limit(1.3, "rows to a unit on average; with fewer, a few are twice there")
+    most_varying: float = limit(0.001, "units in which a column of theirs may differ, by slips")
+    fewest_units: int = limit(30, "as few as rows: among fewer, everybody stands out")
+    most_roles: int = limit(12, "more are no roles in a household")
+
     # Edges.
     oldest: tuple[int, ...] = limit((100, 110, 120), "years: nobody is known to be older")
     score_ends: tuple[int, ...] = limit(

@@ -45,7 +45,9 @@ class Related:
     rules: tuple[str, ...]
 
 
-def related_columns(table: Table, schema: Schema | None = None) -> Related:
+def related_columns(
+    table: Table, schema: Schema | None = None, *, unit: str | None = None
+) -> Related:
     """Return which columns follow from others, or stay in order with them.
 
     Parameters
@@ -53,6 +55,8 @@ def related_columns(table: Table, schema: Schema | None = None) -> Related:
     table : Table
     schema : Schema, optional
         With every column of the table. None: guessed.
+    unit : str, optional
+        The column that names people with several rows: what they have follows from it anyway.
 
     Examples
     --------
@@ -63,7 +67,7 @@ def related_columns(table: Table, schema: Schema | None = None) -> Related:
     >>> related_columns(Table(pl.DataFrame({"a": a, "b": b, "total": a + b}))).notes
     {'total': ('total = a + b in all rows; kept so',)}
     """
-    found = _derivation_of(table, schema)
+    found = _derivation_of(table, schema, unit)
     rules = () if schema is None else schema.rules
     ruled = [frozenset(parse_rule(text, table.frame.columns).columns) for text in rules]
     notes: dict[str, tuple[str, ...]] = {}
@@ -78,7 +82,7 @@ def related_columns(table: Table, schema: Schema | None = None) -> Related:
     return Related(notes, derive, tuple(order.rule for order in _to_declare(found)))
 
 
-def _derivation_of(table: Table, schema: Schema | None) -> Derivation:
+def _derivation_of(table: Table, schema: Schema | None, unit: str | None) -> Derivation:
     """Return what follows from what among the columns that are masked."""
     numbers: dict[str, Vector] = {}
     steps: dict[str, float | None] = {}
@@ -86,6 +90,8 @@ def _derivation_of(table: Table, schema: Schema | None) -> Derivation:
     levels: dict[str, tuple[object, ...]] = {}
     declared: dict[str, str] = {}
     for name in table.frame.columns:
+        if name == unit:
+            continue
         spec = None if schema is None else schema.columns[name]
         profile = profile_of(table, name, spec)
         if spec is None:

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import polars as pl
 
 from icsa.columns import KINDS, Column
-from icsa.columns.bounds import Reach, reach_beyond
 from icsa.columns.levels import FEWEST_HOLDERS
-from icsa.constraints import Gap, LinearRelation, Order, parse_rule
+from icsa.constraints import Derivation, Gap, LinearRelation, Order, parse_rule
 from icsa.constraints.coded_columns import step_of
 from icsa.constraints.words import LOST, compute_again, declare, lost_with_gaps
 from icsa.inspection import type_in_words
 from icsa.matrices import Vector
+from icsa.measures import Reach, reach_beyond
 from icsa.randomness import Key
+from icsa.recipes import Recipe
 from icsa.release.limits import LIMITS
-from icsa.release.planning import Plan
 from icsa.release.preparing import Extent
-from icsa.schema import names_with
+from icsa.schema import Schema, names_with
+from icsa.tables import Table
 
-__all__ = ["ColumnChange", "changes_of", "reaches_of", "warnings_of"]
+__all__ = [
+    "Accounted",
+    "ColumnChange",
+    "Looks",
+    "changes_between",
+    "changes_of",
+    "reaches_of",
+    "warnings_of",
+]
 
 _ACTIONS = {"replace": "replaced", "drop": "dropped", "keep": "kept"}
 _OTHER_HOW = {
@@ -30,6 +40,45 @@ _OTHER_HOW = {
     "dropped": "left out",
     "kept": "RELEASED AS IT IS, because it was asked for",
 }
+
+
+class Accounted(Protocol):
+    """What an account asks of a plan, be it of a whole table or of the rows of units."""
+
+    @property
+    def schema(self) -> Schema:
+        """What is declared of its columns."""
+        ...
+
+    @property
+    def spare(self) -> Table:
+        """What is left of the original."""
+        ...
+
+    @property
+    def recipe(self) -> Recipe:
+        """The choices that were made."""
+        ...
+
+    @property
+    def columns(self) -> Mapping[str, Column]:
+        """Every column that is masked or computed."""
+        ...
+
+    @property
+    def extents(self) -> Mapping[str, Extent]:
+        """Of the original's columns."""
+        ...
+
+    @property
+    def derivation(self) -> Derivation:
+        """What follows from what."""
+        ...
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to look at."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +118,7 @@ class ColumnChange:
     beyond: str = ""
 
 
-def reaches_of(plan: Plan, numbers: Mapping[str, Vector]) -> dict[str, Reach]:
+def reaches_of(plan: Accounted, numbers: Mapping[str, Vector]) -> dict[str, Reach]:
     """Return how far released numbers reach beyond the original's, of columns without levels."""
     return {
         name: reach_beyond(plan.extents[name].smallest, plan.extents[name].largest, numbers[name])
@@ -79,17 +128,50 @@ def reaches_of(plan: Plan, numbers: Mapping[str, Vector]) -> dict[str, Reach]:
 
 
 def changes_of(
-    plan: Plan,
+    plan: Accounted,
     frame: pl.DataFrame,
     extents: Mapping[str, Extent],
     reaches: Mapping[str, Reach],
 ) -> Iterator[ColumnChange]:
     """Yield what was done to each column of the original."""
+
+    def looks(cells: pl.Series, extent: Extent | None) -> Looks:
+        return Looks(cells.dtype, cells.null_count() if extent is None else extent.missing)
+
+    names, original = plan.schema.columns, plan.spare.frame
+    before = {name: looks(original[name], plan.extents.get(name)) for name in names}
+    after = {name: looks(frame[name], extents.get(name)) for name in frame.columns}
+
+    def has_its_counts(name: str) -> bool:
+        column = plan.columns[name]
+        return name not in after or column.has_its_counts(column.numbers(frame[name]))
+
+    yield from changes_between(plan, before, after, reaches, has_its_counts)
+
+
+class Looks(NamedTuple):
+    """The type of a column's cells, and how many have no value; codes for missing are none."""
+
+    dtype: pl.DataType
+    missing: int
+
+
+def changes_between(
+    plan: Accounted,
+    looks_before: Mapping[str, Looks],
+    looks_after: Mapping[str, Looks],
+    reaches: Mapping[str, Reach],
+    has_its_counts: Callable[[str], bool],
+) -> Iterator[ColumnChange]:
+    """Yield what was done to each column, from how columns look before and after.
+
+    `has_its_counts` says of a column by its name whether the release has its levels, or its most
+    usual number, as often as before.
+    """
     schema, source = plan.schema, plan.spare
     targets = {relation.target: relation for relation in plan.derivation.computed}
     for spec in schema.columns.values():
-        before = source.frame[spec.name]
-        after = frame[spec.name] if spec.name in frame.columns else None
+        before, after = looks_before[spec.name], looks_after.get(spec.name)
         column, variable = plan.columns.get(spec.name), source.variable(spec.name)
         kind: str = spec.kind
         if spec.action != "mask":
@@ -101,7 +183,7 @@ def changes_of(
             how = KINDS[kind].account
             if not plan.recipe.exact_counts:
                 how = KINDS[kind].moved_account or how
-            elif schema.rules and not _has_its_counts(plan.columns[spec.name], after):
+            elif schema.rules and not has_its_counts(spec.name):
                 how = "masked, counts changed by rules"
             if spec.name in targets:
                 action, how = "recomputed", f"recomputed: {targets[spec.name].describe()}"
@@ -114,19 +196,14 @@ def changes_of(
             type_after="" if after is None else type_in_words(after.dtype),
             decimals=None if after is None else _decimals(column),
             labels=bool(variable.label or variable.value_labels),
-            missing_before=_missing(plan.extents.get(spec.name), before),
-            missing_after=0 if after is None else _missing(extents.get(spec.name), after),
+            missing_before=before.missing,
+            missing_after=0 if after is None else after.missing,
             beyond=reaches[spec.name].describe() if spec.name in reaches else "",
         )
 
 
-def _has_its_counts(column: Column, released: pl.Series | None) -> bool:
-    """Return whether levels, or the most usual number, are as often as before; others: true."""
-    return released is None or column.has_its_counts(column.numbers(released))
-
-
 def warnings_of(
-    plan: Plan,
+    plan: Accounted,
     key: Key,
     extents: Mapping[str, Extent],
     reaches: Mapping[str, Reach],
@@ -172,7 +249,7 @@ def _far_beyond(reaches: Mapping[str, Reach]) -> Iterator[str]:
         )
 
 
-def _broken_orders(plan: Plan, numbers: Mapping[str, Vector]) -> Iterator[str]:
+def _broken_orders(plan: Accounted, numbers: Mapping[str, Vector]) -> Iterator[str]:
     """Yield a warning for each order of the original that the release does not have."""
     rules = [parse_rule(text, list(plan.schema.columns)) for text in plan.schema.rules]
     kinds = {name: column.kind for name, column in plan.columns.items()}
@@ -191,7 +268,7 @@ def _how_to_have(found: LinearRelation | Gap) -> str:
     return "Drop one of them, if that matters."
 
 
-def _beyond_natural_bounds(plan: Plan, numbers: Mapping[str, Vector]) -> Iterator[str]:
+def _beyond_natural_bounds(plan: Accounted, numbers: Mapping[str, Vector]) -> Iterator[str]:
     """Yield a warning for each column that was computed to where none of its cells can be."""
     for name in (relation.target for relation in plan.derivation.computed):
         column = plan.columns[name]
@@ -204,7 +281,7 @@ def _beyond_natural_bounds(plan: Plan, numbers: Mapping[str, Vector]) -> Iterato
             )
 
 
-def _rare_levels(plan: Plan) -> Iterator[str]:
+def _rare_levels(plan: Accounted) -> Iterator[str]:
     """Yield a warning for each column with levels that hardly anybody has."""
     for name, column in plan.columns.items():
         if column.levels is None:
@@ -219,7 +296,7 @@ def _rare_levels(plan: Plan) -> Iterator[str]:
             )
 
 
-def _at_the_limits(plan: Plan, numbers: Mapping[str, Vector]) -> Iterator[str]:
+def _at_the_limits(plan: Accounted, numbers: Mapping[str, Vector]) -> Iterator[str]:
     """Yield a warning on the columns of dates in which some were held at the calendar's ends."""
     near: dict[str, int] = {}
     far: dict[str, int] = {}
@@ -256,7 +333,7 @@ def _held_at(limits: tuple[float, float], column: Column, numbers: Vector) -> tu
     return int(below.sum()), int(above.sum())
 
 
-def _wide_columns(plan: Plan, extents: Mapping[str, Extent]) -> list[str]:
+def _wide_columns(plan: Accounted, extents: Mapping[str, Extent]) -> list[str]:
     """Return the columns whose released numbers spread much farther than the original's."""
     return [
         name
@@ -272,8 +349,3 @@ def _decimals(column: Column | None) -> int | None:
     if step is None or not 0.0 < step < 1.0:
         return None
     return next((k for k in range(1, 16) if float(f"{step:.{k}f}") == step), None)
-
-
-def _missing(extent: Extent | None, cells: pl.Series) -> int:
-    """Return how many cells have no value; codes for missing count as none."""
-    return cells.null_count() if extent is None else extent.missing

@@ -24,7 +24,7 @@ from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.release.limits import LIMITS
 from icsa.threads import in_threads, threads_for
 
-__all__ = ["Move", "calibrating_move", "score_correlation", "view_correlation"]
+__all__ = ["Move", "calibrating_move", "least_move", "score_correlation", "view_correlation"]
 
 # Rows that one thread moves at a time: products and results stay in the cache.
 _MOVED_ROWS = 1 << 12
@@ -115,6 +115,25 @@ def calibrating_move(
     return best
 
 
+def least_move(scores: Matrix, target: Matrix) -> Matrix:
+    """Return the matrix that gives scores nearly a correlation and moves them least.
+
+    Scores are multiplied by it from the right; their means and spreads are left alone.
+
+    Examples
+    --------
+    >>> scores = np.random.default_rng(0).normal(size=(500, 2))
+    >>> matrix = least_move(scores, np.array([[1.0, 0.6], [0.6, 1.0]]))
+    >>> round(float(np.corrcoef((scores @ matrix).T)[0, 1]), 1)
+    0.6
+    """
+    centre, spread = _moments(scores)
+    root = _power(_held_correlation(scores, centre, spread), 0.5)
+    inverse = np.linalg.inv(root)
+    matrix = inverse @ _power(root @ _nearest_correlation(target) @ root, 0.5) @ inverse
+    return np.asarray(matrix / spread[:, None] * spread)
+
+
 def score_correlation(scores: Matrix) -> Matrix:
     """Return the correlations of scores that are nowhere missing, each held within 2.5 deviations.
 
@@ -130,10 +149,11 @@ def score_correlation(scores: Matrix) -> Matrix:
     return _held_correlation(scores, *_moments(scores))
 
 
-def view_correlation(view: Matrix) -> Matrix:
+def view_correlation(view: Matrix, weights: Vector | None = None) -> Matrix:
     """Return the correlations of a view's columns, each pair over the rows in which both are there.
 
-    A pair that is never there together, or does not vary then, has none: NaN.
+    A pair that is never there together, or does not vary then, has none: NaN. With weights, rows
+    count as many times.
 
     Examples
     --------
@@ -141,9 +161,26 @@ def view_correlation(view: Matrix) -> Matrix:
     array([[1., 1.],
            [1., 1.]])
     """
-    result = symmetrize(pairwise_correlations(view))
+    found = pairwise_correlations(view) if weights is None else _weighted(view, weights)
+    result = symmetrize(found)
     np.fill_diagonal(result, 1.0)
     return result
+
+
+def _weighted(view: Matrix, weights: Vector) -> Matrix:
+    """Return weighted correlations of pairs, NaN where there are none."""
+    there = ~np.isnan(view)
+    flags = there.astype(np.float64)
+    x = np.where(there, view, 0.0)
+    own = weights[:, None] / weights.sum()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        count = (own * flags).T @ flags
+        mean = (own * x).T @ flags / count
+        square = (own * x**2).T @ flags / count - mean**2
+        cross = (own * x).T @ x / count - mean * mean.T
+        least = 1e-12 * (1.0 + mean**2)
+        varying = np.where(square > least, square, np.nan)
+        return np.asarray(cross / np.sqrt(varying * varying.T))
 
 
 def _moments(scores: Matrix) -> tuple[Vector, Vector]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,7 +19,13 @@ from icsa.recipes import Recipe
 from icsa.release.encoding import Encoding
 from icsa.release.limits import LIMITS
 from icsa.scatters import SCATTERS, LocationScatter, ResolvedScatter, resolve
-from icsa.scatters.anchored_estimate import AnchoredScatter, anchor_weights, weighted_scatter
+from icsa.scatters.anchored_estimate import (
+    AnchoredScatter,
+    AnchorJudge,
+    anchor_weights,
+    fitted_judge,
+    weighted_scatter,
+)
 from icsa.tables.base import listed_names
 
 __all__ = [
@@ -28,7 +34,10 @@ __all__ = [
     "coordinate_notes",
     "find_coordinates",
     "judge_anchors",
+    "judges_of",
+    "outlying_note",
     "outlying_notes",
+    "unused_notes",
 ]
 
 
@@ -38,13 +47,14 @@ class FoundCoordinates:
 
     Attributes
     ----------
-    coordinates : InvariantCoordinates
+    coordinates : InvariantCoordinates, optional
+        None where nothing is masked.
     n_borrowed : int
         Directions in which only people who stand out vary: the spread is everybody's there.
     notes : tuple of str
     """
 
-    coordinates: InvariantCoordinates
+    coordinates: InvariantCoordinates | None
     n_borrowed: int = 0
     notes: tuple[str, ...] = ()
 
@@ -59,29 +69,40 @@ class Anchoring:
 
 
 def judge_anchors(
-    anchors: Matrix, names: Sequence[str], scatters: tuple[str, str]
+    anchors: Matrix, names: Sequence[str], scatters: tuple[str, ...]
 ) -> dict[str, Anchoring]:
     """Return which rows each MCD of a pair keeps; the anchors are not needed any more then.
 
     An MCD takes its weights from the anchors, since discrete columns would make it singular.
     """
-    fractions = {name: SCATTERS[name].anchored_at for name in scatters if name in SCATTERS}
-    pair = {name: alpha for name, alpha in fractions.items() if alpha is not None}
-    if anchors.shape[1] == 0 and pair:
-        raise NoAnchorError(
-            f"The scatters {scatters[0]} and {scatters[1]} need a continuous column to tell who "
-            "stands out, and the table has none. Use --method sa (method='sa')."
-        )
     judged = {}
-    for scatter, alpha in pair.items():
+    for scatter, alpha in fractions_of(scatters, anchors.shape[1]).items():
         weights, used = anchor_weights(anchors, alpha)
         unused = tuple(name for j, name in enumerate(names) if j not in used)
         judged[scatter] = Anchoring(weights, used, unused)
     return judged
 
 
+def fractions_of(scatters: tuple[str, ...], n_anchors: int) -> dict[str, float]:
+    """Return the support fractions of the MCDs of a pair that take their weights from anchors."""
+    fractions = {name: SCATTERS[name].anchored_at for name in scatters if name in SCATTERS}
+    pair = {name: alpha for name, alpha in fractions.items() if alpha is not None}
+    if n_anchors == 0 and pair:
+        raise NoAnchorError(
+            f"The scatters {scatters[0]} and {scatters[1]} need a continuous column to tell who "
+            "stands out, and the table has none. Use --method sa (method='sa')."
+        )
+    return pair
+
+
+def judges_of(rows: Matrix, scatters: tuple[str, ...]) -> dict[str, AnchorJudge]:
+    """Return who says which rows each MCD of a pair keeps, from the anchors of `judging_rows`."""
+    fractions = fractions_of(scatters, rows.shape[1])
+    return {scatter: fitted_judge(rows, alpha) for scatter, alpha in fractions.items()}
+
+
 def find_coordinates(
-    scores: Matrix, judged: Mapping[str, Anchoring], scatters: tuple[str, str]
+    scores: Matrix, judged: Mapping[str, Anchoring], scatters: tuple[str, ...]
 ) -> FoundCoordinates:
     """Return the invariant coordinates of the scores for a pair of scatters."""
     pair = [
@@ -152,12 +173,17 @@ class _Anchored:
 
     def notes(self) -> list[str]:
         """Return what people should know of the estimate."""
-        if self._found is None or not self._anchoring.unused:
-            return []
-        return [
-            f"{', '.join(self._anchoring.unused)}: left out when judging who stands out, "
-            "because most rows share one value there or the column follows from others."
-        ]
+        return [] if self._found is None else unused_notes(self._anchoring.unused)
+
+
+def unused_notes(names: Sequence[str]) -> list[str]:
+    """Return a note on anchors that an MCD could not use."""
+    if not names:
+        return []
+    return [
+        f"{', '.join(names)}: left out when judging who stands out, because most rows share one "
+        "value there or the column follows from others."
+    ]
 
 
 def outlying_notes(
@@ -165,10 +191,13 @@ def outlying_notes(
 ) -> tuple[str]:
     """Return a note on the columns in which only people who stand out have something else."""
     kept = [np.flatnonzero(anchoring.weights) for anchoring in judged.values()]
+    return outlying_note(
+        encoding, lambda place: any(not varies(scores[rows, place]) for rows in kept)
+    )
 
-    def is_flat(place: int) -> bool:
-        return any(not varies(scores[rows, place]) for rows in kept)
 
+def outlying_note(encoding: Encoding, is_flat: Callable[[int], bool]) -> tuple[str]:
+    """Return the same note from a function that says which scores do not vary among the others."""
     found: dict[str, None] = {}
     for part in encoding.parts:
         places = [*range(part.place.start, part.place.stop)]
@@ -183,9 +212,15 @@ def outlying_notes(
 
 
 def coordinate_notes(
-    coordinates: InvariantCoordinates, encoding: Encoding, recipe: Recipe, mask: str, n_rows: int
+    coordinates: InvariantCoordinates | None,
+    encoding: Encoding,
+    recipe: Recipe,
+    mask: str,
+    n_rows: int,
 ) -> list[str]:
     """Return what people should know about how little the coordinates may hide."""
+    if coordinates is None:
+        return []
     notes = _verbatim_notes(coordinates, encoding, recipe, mask)
     n_components = coordinates.eigenvalues.size
     if MASKS[mask].signs_only and flip_keeps_rows(n_rows, n_components):

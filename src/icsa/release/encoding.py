@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from functools import partial
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +18,9 @@ from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.randomness import Key, Stream
 from icsa.threads import in_threads
 
-__all__ = ["Encoding", "Part", "encoding_of"]
+__all__ = ["Encoding", "Part", "Presence", "encoding_from", "encoding_of", "presence_of"]
+
+Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,51 @@ class Draw:
         return int(moved_counts(counts, self.stream(key), reverse=self.reverse)[1])
 
 
+class Parting(NamedTuple):
+    """People in two parts: a digest of who is with the first row, and in which part that is."""
+
+    digest: bytes
+    reverse: bool
+
+    @classmethod
+    def of(cls, second: Flags) -> Self:
+        """Return that of who is in the second part."""
+        reverse = bool(second[0])
+        bits = np.packbits(second ^ reverse).tobytes()
+        return cls(hashlib.blake2b(bits, digest_size=16).digest(), reverse)
+
+
+class Presence(NamedTuple):
+    """What others ask of where the cells of a column are: small, however long the column is.
+
+    Attributes
+    ----------
+    n_rows, n_missing : int
+    gaps : Parting, optional
+        Who is missing; None where nobody is, or everybody.
+    second : Parting, optional
+        Who is in the second part of a column that has two and no gaps.
+    """
+
+    n_rows: int
+    n_missing: int
+    gaps: Parting | None
+    second: Parting | None
+
+
+def presence_of(column: Column, numbers: Vector) -> Presence:
+    """Return where the cells of a column are."""
+    missing = np.isnan(numbers)
+    count = int(np.count_nonzero(missing))
+    second = None if count else column.second_part(numbers)
+    return Presence(
+        missing.size,
+        count,
+        Parting.of(missing) if 0 < count < missing.size else None,
+        None if second is None else Parting.of(second),
+    )
+
+
 class _Draws:
     """Draws by what they part: one for all that part the people in the same two."""
 
@@ -54,15 +103,14 @@ class _Draws:
         self._found: dict[bytes, int] = {}
         self._next = 0
 
-    def of(self, second: npt.NDArray[np.bool_] | None) -> Draw:
+    def of(self, parting: Parting | None) -> Draw:
         """Return the draw for two parts; a new one where there are not two."""
-        if second is None:
+        if parting is None:
             self._next += 1
             return Draw(self._next - 1, reverse=False)
-        reverse = bool(second[0])
-        index = self._found.setdefault(np.packbits(second ^ reverse).tobytes(), self._next)
+        index = self._found.setdefault(parting.digest, self._next)
         self._next += index == self._next
-        return Draw(index, reverse)
+        return Draw(index, parting.reverse)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +121,44 @@ class Part:
     place: slice
     group: int | None
     draw: Draw
+
+    def encode(self, numbers: Vector, out: Matrix) -> None:
+        """Set the scores of numbers, NaN where they are not defined."""
+        _fill_by_blocks(out, self.column.encode, numbers)
+
+    def anchor(self, numbers: Vector, out: Vector) -> None:
+        """Set the numbers on a linear scale, those that are missing at the middle."""
+        _fill_by_blocks(out, self.column.anchor, numbers)
+        out[np.isnan(out)] = 0.0
+
+    def settled(self, scores: Matrix, *, keeps_quantiles: bool) -> Matrix:
+        """Return scores that are ready to be decoded, moved in place."""
+        if keeps_quantiles:
+            self.column.regain_quantiles(scores)
+        return scores
+
+    def decode(
+        self, own: Matrix, missing: Flags | None, *, keeps_quantiles: bool, in_place: bool = False
+    ) -> Vector:
+        """Return the numbers of the part's own scores, NaN in rows that are missing.
+
+        In place, numbers are written over scores where they can be: a long table needs the room.
+        """
+        column, settled = self.column, partial(self.settled, keeps_quantiles=keeps_quantiles)
+        if missing is not None:
+            numbers = np.full(own.shape[0], np.nan)
+            present = ~missing
+            if present.any():
+                numbers[present] = column.decode(settled(own[present]))
+        elif in_place and column.decodes_by_row:
+            numbers = own[:, 0]
+            _fill_by_blocks(numbers, column.decode, settled(own))
+        else:
+            numbers = column.decode(settled(own if in_place else own.copy()))
+        if not in_place or column.width == 0:
+            return numbers
+        own[:, 0] = numbers
+        return own[:, 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +177,9 @@ class Encoding:
         Scores of columns and indicators.
     keeps_quantiles : bool
         Whether measurements come out with the quantiles that they had.
+    group_within : tuple of int or None
+        For each pattern the largest one that it has all rows of, where that is to stay so; empty
+        where patterns are not looked at.
     """
 
     parts: tuple[Part, ...]
@@ -98,6 +187,7 @@ class Encoding:
     group_draws: tuple[Draw, ...]
     n_scores: int
     keeps_quantiles: bool
+    group_within: tuple[int | None, ...] = ()
 
     @property
     def n_columns_scores(self) -> int:
@@ -138,7 +228,7 @@ class Encoding:
 
         def fill(part: Part) -> None:
             values = numbers[part.column.name]
-            _fill_by_blocks(out[:, part.place], part.column.encode, values)
+            part.encode(values, out[:, part.place])
             if part.group is not None:
                 out[:, self.n_columns_scores + part.group] = np.isnan(values)
 
@@ -163,17 +253,20 @@ class Encoding:
         One column in the place of another, such as the days between two dates, is named after it.
         They are written to the first columns of the scores' room, which is larger.
         """
-        none = np.empty(0)
-        found = [part.column for part in self.parts if part.column.anchor(none) is not None]
+        found = self.anchor_parts
         matrix = out[:, : len(found)]
 
         def fill(j: int) -> None:
-            column, anchor = found[j], matrix[:, j]
-            _fill_by_blocks(anchor, column.anchor, numbers[column.name])
-            anchor[np.isnan(anchor)] = 0.0
+            found[j].anchor(numbers[found[j].column.name], matrix[:, j])
 
         in_threads(fill, range(len(found)), threads)
-        return matrix, tuple(column.name for column in found)
+        return matrix, tuple(part.column.name for part in found)
+
+    @property
+    def anchor_parts(self) -> tuple[Part, ...]:
+        """Parts whose columns can be anchors."""
+        none = np.empty(0)
+        return tuple(part for part in self.parts if part.column.anchor(none) is not None)
 
     def decode(
         self, scores: Matrix, threads: int = 1, *, in_place: bool = False
@@ -185,42 +278,49 @@ class Encoding:
         missing = self._missing(scores)
 
         def decoded(part: Part) -> Vector:
-            own = scores[:, part.place]
-            if part.group is not None:
-                numbers = np.full(scores.shape[0], np.nan)
-                present = ~missing[part.group]
-                if present.any():
-                    numbers[present] = part.column.decode(self._settled(part, own[present]))
-            elif in_place and part.column.decodes_by_row:
-                numbers = own[:, 0]
-                _fill_by_blocks(numbers, part.column.decode, self._settled(part, own))
-            else:
-                numbers = part.column.decode(self._settled(part, own if in_place else own.copy()))
-            if not in_place or part.column.width == 0:
-                return numbers
-            own[:, 0] = numbers
-            return own[:, 0]
+            return part.decode(
+                scores[:, part.place],
+                None if part.group is None else missing[part.group],
+                keeps_quantiles=self.keeps_quantiles,
+                in_place=in_place,
+            )
 
         # The widest first, so that none of them is left for one thread alone at the end.
         parts = sorted(self.parts, key=lambda part: -part.column.width)
         found = dict(zip([id(p) for p in parts], in_threads(decoded, parts, threads), strict=True))
         return {part.column.name: found[id(part)] for part in self.parts}
 
-    def _settled(self, part: Part, scores: Matrix) -> Matrix:
-        """Return scores that are ready to be decoded, moved in place."""
-        if self.keeps_quantiles:
-            part.column.regain_quantiles(scores)
-        return scores
+    def missing_rows(self, group: int, indicator: Vector, within: Flags | None = None) -> Flags:
+        """Return the rows in which a pattern is missing: as large a share as it was.
 
-    def _missing(self, scores: Matrix) -> list[npt.NDArray[np.bool_]]:
-        """Return for each pattern the rows in which it is missing: as large a share as it was."""
-        found = []
-        for group, share in enumerate(self.group_shares):
+        Parameters
+        ----------
+        group : int
+        indicator : Vector
+            Its masked scores.
+        within : Flags, optional
+            Rows of another pattern, all of which it has.
+        """
+        missing = np.zeros(indicator.size, dtype=bool)
+        if within is not None:
+            missing |= within
+        left = np.flatnonzero(~missing)
+        count = max(round(self.group_shares[group] * indicator.size) - missing.sum(), 0)
+        counts = np.array([left.size - count, count])
+        missing[left] = positions_by_rank(indicator[left], counts) == 1.0
+        return missing
+
+    def _missing(self, scores: Matrix) -> list[Flags]:
+        """Return for each pattern the rows in which it is missing."""
+        found: dict[int, Flags] = {}
+        within = self.group_within or (None,) * len(self.group_shares)
+        # A pattern that has all rows of another is larger, so that it comes later.
+        for group in np.argsort(self.group_shares, kind="stable"):
+            other = within[group]
+            inside = None if other is None else found[other]
             indicator = scores[:, self.n_columns_scores + group]
-            count = round(share * indicator.size)
-            counts = np.array([indicator.size - count, count])
-            found.append(positions_by_rank(indicator, counts) == 1.0)
-        return found
+            found[group] = self.missing_rows(int(group), indicator, inside)
+        return [found[group] for group in range(len(found))]
 
 
 def _fill_by_blocks(
@@ -236,26 +336,66 @@ def _fill_by_blocks(
 
 
 def encoding_of(
-    columns: Mapping[str, Column], numbers: Mapping[str, Vector], *, keep_quantiles: bool = False
+    columns: Mapping[str, Column],
+    numbers: Mapping[str, Vector],
+    *,
+    keep_quantiles: bool = False,
+    nested: bool = False,
 ) -> Encoding:
-    """Return the places of all columns, and the patterns in which they are missing together."""
-    patterns: dict[bytes, int] = {}
+    """Return the places of all columns, and the patterns in which they are missing together.
+
+    Nested, a pattern that has all rows of another has them in a release, too.
+    """
+    presences = {name: presence_of(column, numbers[name]) for name, column in columns.items()}
+    encoding = encoding_from(columns, presences, keep_quantiles=keep_quantiles)
+    if not nested:
+        return encoding
+    bits = {part.group: part.column.name for part in reversed(encoding.parts)}
+    groups = range(len(encoding.group_shares))
+    patterns = [np.packbits(np.isnan(numbers[bits[group]])).tobytes() for group in groups]
+    return replace(encoding, group_within=_within(patterns))
+
+
+def encoding_from(
+    columns: Mapping[str, Column],
+    presences: Mapping[str, Presence],
+    *,
+    keep_quantiles: bool = False,
+) -> Encoding:
+    """Return what `encoding_of` does from what is known of where cells are."""
+    patterns: dict[Parting, int] = {}
     shares: list[float] = []
     draws = _Draws()
     group_draws: list[Draw] = []
     parts: list[Part] = []
     start = 0
     for name, column in columns.items():
-        missing = np.isnan(numbers[name])
+        found = presences[name]
         group = None
-        if missing.any() and not missing.all():
-            pattern = np.packbits(missing).tobytes()
-            group = patterns.setdefault(pattern, len(patterns))
+        if found.gaps is not None:
+            group = patterns.setdefault(found.gaps, len(patterns))
             if group == len(shares):
-                shares.append(float(missing.mean()))
-                group_draws.append(draws.of(missing))
-        own = draws.of(None if missing.any() else column.second_part(numbers[name]))
-        parts.append(Part(column, slice(start, start + column.width), group, own))
+                shares.append(found.n_missing / found.n_rows)
+                group_draws.append(draws.of(found.gaps))
+        parts.append(
+            Part(column, slice(start, start + column.width), group, draws.of(found.second))
+        )
         start += column.width
     n_scores = start + len(shares)
     return Encoding(tuple(parts), tuple(shares), tuple(group_draws), n_scores, keep_quantiles)
+
+
+def _within(patterns: list[bytes]) -> tuple[int | None, ...]:
+    """Return for each pattern, as packed bits, the largest other one that it has all rows of."""
+    bits = [np.frombuffer(pattern, dtype=np.uint8) for pattern in patterns]
+    sizes = [int(np.unpackbits(one).sum()) for one in bits]
+
+    def largest(one: int) -> int | None:
+        inside = [
+            other
+            for other in range(len(bits))
+            if sizes[other] < sizes[one] and not np.any(bits[other] & ~bits[one])
+        ]
+        return max(inside, key=lambda other: sizes[other], default=None)
+
+    return tuple(map(largest, range(len(bits))))

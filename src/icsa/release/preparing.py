@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -14,13 +15,24 @@ from icsa.constraints import parse_rule
 from icsa.errors import InputError
 from icsa.inspection import guess_schema
 from icsa.inspection.cautions import cautions_on
+from icsa.inspection.design_checks import require_design, require_said
 from icsa.matrices import Vector
 from icsa.recipes import Recipe, resolve_recipe
-from icsa.schema import ColumnSpec, Schema, names_with, with_kept
+from icsa.release.design_plans import PreparedDesign
+from icsa.schema import ColumnSpec, Design, Schema, names_with, with_design, with_fates
 from icsa.tables import Table
 from icsa.threads import in_threads, one_linear_algebra_thread, threads_for
 
-__all__ = ["Extent", "PreparedOnce", "extent_of", "has_reasons", "prepare"]
+__all__ = [
+    "Extent",
+    "PreparedOnce",
+    "extent_of",
+    "fitted_column",
+    "has_reasons",
+    "prepare",
+    "require_masked",
+    "unnamed_columns",
+]
 
 
 class Extent(NamedTuple):
@@ -66,6 +78,10 @@ class PreparedOnce:
         all that a release still needs. A long table takes less room without them.
     notes : tuple of str
         What to look at in the original's cells.
+    nested : bool
+        Whether cells that are missing wherever others are go on to be, as those of absent rows.
+    weight : str, optional
+        The column of logarithms of weights, with which calibration compares correlations.
     """
 
     schema: Schema
@@ -75,6 +91,8 @@ class PreparedOnce:
     spare: Table
     notes: tuple[str, ...]
     _numbers: dict[str, Vector]
+    nested: bool = False
+    weight: str | None = None
 
     def take_numbers(self) -> dict[str, Vector]:
         """Return the numbers of every column and let go of them: a long table needs the room."""
@@ -93,19 +111,46 @@ def prepare(
     *,
     schema: Schema | None = None,
     keep: Sequence[str] = (),
+    drop: Sequence[str] = (),
     recipe: str = "mixed",
-) -> PreparedOnce:
+    design: Mapping[str, Any] = MappingProxyType({}),
+) -> PreparedOnce | PreparedDesign:
     """Return the columns of a table that are to be masked, fitted, for one plan.
 
     Whoever lets the table go now saves the room of its cells: `PreparedOnce.spare` has what a
     release still needs. Options are those of `icsa.release.anonymize`; a schema is taken at its
-    word: `icsa.schema_files` has read and checked it.
+    word: `icsa.schema_files` has read and checked it. `design` says whom the rows are about, by the
+    keys of `icsa.schema.Design`; it goes before what the schema says.
     """
-    declared = with_kept(guess_schema(table) if schema is None else schema, keep)
-    _require_masked(declared, table)
-    chosen = resolve_recipe(recipe, declared.recipe)
+    declared = guess_schema(table) if schema is None else schema
+    declared = with_design(with_fates(declared, keep=keep, drop=drop), **design)
+    _require_needed(declared.design, drop)
+    require_said(table, declared)
+    require_design(table, declared)
+    if declared.design != Design() and declared.design != Design(unit=False):
+        from icsa.release.ways import prepare_designed  # which prepares flat tables in turn
+
+        return prepare_designed(table, declared, recipe, guessed=schema is None)
+    return prepare_rows(table, declared, recipe)
+
+
+def _require_needed(design: Design, drop: Sequence[str]) -> None:
+    """Raise an `InputError` where a column is to be dropped that the release has to have."""
+    for key in ("unit", "weight"):
+        name = getattr(design, key)
+        if name and name in drop:
+            raise InputError(
+                f"Column {name!r} is the {key}, which the release needs: it cannot be dropped. "
+                "Leave it out of the columns to be dropped."
+            )
+
+
+def prepare_rows(table: Table, schema: Schema, recipe: str = "mixed") -> PreparedOnce:
+    """Return the columns of a table that are to be masked, every row for itself."""
+    require_masked(schema, table)
+    chosen = resolve_recipe(recipe, schema.recipe)
     with one_linear_algebra_thread():
-        return _fitted(table, declared, chosen)
+        return _fitted(table, schema, chosen)
 
 
 def has_reasons(table: Table, extents: Mapping[str, Extent], name: str) -> bool:
@@ -114,7 +159,7 @@ def has_reasons(table: Table, extents: Mapping[str, Extent], name: str) -> bool:
     return name in table.missing_letters or missing > table.frame[name].null_count()
 
 
-def _require_masked(schema: Schema, table: Table) -> None:
+def require_masked(schema: Schema, table: Table) -> None:
     """Refuse rules about columns that are not masked: their cells could not be moved."""
     for rule in (parse_rule(text, table.frame.columns) for text in schema.rules):
         for name in rule.columns:
@@ -133,10 +178,7 @@ def _fitted(table: Table, schema: Schema, recipe: Recipe) -> PreparedOnce:
         raise InputError("No column is left to mask. Give at least one another kind or action.")
 
     def fit(spec: ColumnSpec) -> tuple[Column, Vector, Extent]:
-        cells = table.frame[spec.name]
-        column = fit_column(cells, _as_fitted(spec, table, recipe), scale=recipe.scale)
-        numbers = column.numbers(cells)
-        return column, numbers, extent_of(numbers)
+        return fitted_column(table, spec, recipe)
 
     threads = threads_for(table.frame.height * table.frame.width, None)
     found = dict(zip([s.name for s in specs], in_threads(fit, specs, threads), strict=True))
@@ -147,12 +189,20 @@ def _fitted(table: Table, schema: Schema, recipe: Recipe) -> PreparedOnce:
         columns={name: column for name, (column, _, _) in found.items()},
         extents=extents,
         spare=_without_cells(table, [n for n in found if not has_reasons(table, extents, n)]),
-        notes=(*_unnamed(table, schema), *cautions_on(table, schema)),
+        notes=(*unnamed_columns(table, schema), *cautions_on(table, schema)),
         _numbers={name: numbers for name, (_, numbers, _) in found.items()},
     )
 
 
-def _unnamed(table: Table, schema: Schema) -> Iterator[str]:
+def fitted_column(table: Table, spec: ColumnSpec, recipe: Recipe) -> tuple[Column, Vector, Extent]:
+    """Return one column of a table, fitted to its cells; its numbers, and how far they spread."""
+    cells = table.frame[spec.name]
+    column = fit_column(cells, _as_fitted(spec, table, recipe), scale=recipe.scale)
+    numbers = column.numbers(cells)
+    return column, numbers, extent_of(numbers)
+
+
+def unnamed_columns(table: Table, schema: Schema) -> Iterator[str]:
     """Yield a note on released columns that have no name in the file."""
     released = [n for n in table.layout.unnamed if _is_released(n, schema)]
     if released:

@@ -5,6 +5,8 @@
     version = 1
     keep = []                 # columns to release as they are
     rules = []                # such as "diagnosed <= died"
+    unit = "id"               # where people have several rows; false where every row is a person
+    time = "day"              # bound, role, weight and strata likewise: see icsa.schema.Design
 
     [recipe]                  # choices that differ from the recipe's
 
@@ -15,6 +17,7 @@
     upper = 120
     step = 1                  # in days for dates, in seconds for times
     levels = []               # of categories, or of an ordinal column in their order
+    belongs_to = "row"        # or "unit": the same in all rows of one
     missing_codes = [999]     # values, or pairs of the lowest and the highest: [[900, 999]]
 
 Files are taken at their word: an unknown key, kind, column or choice, a column without an entry, a

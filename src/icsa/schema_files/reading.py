@@ -10,20 +10,33 @@ from typing import Any
 
 import tomlkit
 
+from icsa.columns.declared import BELONGINGS
 from icsa.errors import InputError, UnknownNameError
 from icsa.files import read_toml, require_readable
+from icsa.inspection.design_checks import require_design
 from icsa.inspection.kinds import guess_kind
 from icsa.inspection.profile import profile_of
 from icsa.recipes import require_choices
-from icsa.schema import ACTIONS, KINDS, ColumnSpec, Schema
+from icsa.schema import ACTIONS, DESIGN_KEYS, KINDS, ColumnSpec, Design, Schema
 from icsa.schema_files.checks import check_column, check_rules_hold, declared_value
 from icsa.tables.table import Table
 
 __all__ = ["read_schema"]
 
 _VERSION = 1
-_TOP = ("columns", "keep", "recipe", "rules", "version")
-_OF_COLUMNS = ("action", "derive", "kind", "levels", "lower", "missing_codes", "step", "upper")
+_TOP = ("columns", "keep", *DESIGN_KEYS, "raking", "recipe", "rules", "version")
+_OF_COLUMNS = (
+    "action",
+    "belongs_to",
+    "derive",
+    "key",
+    "kind",
+    "levels",
+    "lower",
+    "missing_codes",
+    "step",
+    "upper",
+)
 _MOST_NAMES = 20
 
 
@@ -79,7 +92,30 @@ def read_schema(path: str | Path, table: Table) -> Schema:
         require_choices(recipe)
     with _naming(f"{path}: rules:"):
         check_rules_hold(rules, specs, table)
-    return Schema(columns=specs, rules=rules, recipe=recipe)
+    schema = Schema(columns=specs, rules=rules, recipe=recipe, design=_design(path, said, names))
+    with _naming(f"{path}:"):
+        require_design(table, schema)
+    return schema
+
+
+def _design(path: str | Path, said: Mapping[str, Any], names: Sequence[str]) -> Design:
+    """Return what the file says of the rows; each name must be a column's."""
+    found: dict[str, Any] = {}
+    for key in (*DESIGN_KEYS, "raking"):
+        value = said.get(key)
+        if value is None:
+            continue
+        if key == "strata":
+            value = tuple(_strings(path, key, value))
+        elif key == "raking":
+            if not isinstance(value, bool):
+                raise InputError(f"{path}: raking must be true or false.")
+        elif not isinstance(value, str) and not (key == "unit" and value is False):
+            raise InputError(f'{path}: {key} is no text. Write {key} = "NAME" of a column.')
+        listed = (value,) if isinstance(value, str) else value or ()
+        _require_known(path, "column", () if isinstance(listed, bool) else listed, names)
+        found[key] = value
+    return Design(**found)
 
 
 @contextmanager
@@ -122,6 +158,8 @@ def _column(
         levels=_scalars(where, "levels", said.get("levels", [])),
         missing_codes=_codes(where, said.get("missing_codes", [])),
         derive=_derive(where, said.get("derive"), action),
+        key=_key(where, said.get("key", False)),
+        belongs_to=_belonging(where, said.get("belongs_to")),
     )
     check_column(spec, table, where)
     return spec
@@ -197,6 +235,10 @@ def _step(where: str, value: object) -> float | None:
     return value
 
 
+def _belonging(where: str, value: object) -> Any:
+    return None if value is None else _one_of(where, "belongs_to", value, BELONGINGS)
+
+
 def _derive(where: str, value: object, action: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise InputError(f'{where} derive is no text. Write derive = "weight / height^2".')
@@ -206,6 +248,12 @@ def _derive(where: str, value: object, action: str) -> str | None:
             "Leave one of them out."
         )
     return value.strip() if isinstance(value, str) else None
+
+
+def _key(where: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(f"{where} key is neither true nor false. Write key = true.")
+    return value
 
 
 def _absent(path: str | Path, absent: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from tomlkit.items import Table as Section
 
 from icsa.columns import KINDS
 from icsa.inspection.overview import ColumnInspection, Inspection
+from icsa.schema import DESIGN_KEYS
 
 __all__ = ["schema_text"]
 
@@ -18,7 +19,8 @@ _HEAD = (
     "What each column is, and what is to be done with it. Change what is wrong, then give this "
     f"file with --schema. Kinds: {', '.join(KINDS)}. Actions: mask, replace (identifiers), drop, "
     "keep (released as it is). A column may also have lower, upper, step, levels, "
-    "missing_codes, and derive: how it follows from others, such as weight / height^2."
+    "missing_codes, derive: how it follows from others, such as weight / height^2, and "
+    "key = true: others may know it, and recognise people by it."
 )
 
 
@@ -51,6 +53,7 @@ def schema_text(inspection: Inspection) -> str:
     if not inspection.schema.rules:
         rules.comment('such as "diagnosed <= died"')
     document.add("rules", rules)
+    _add_design(document, inspection)
     document.add(tomlkit.nl())
     if inspection.schema.recipe:
         document.add("recipe", tomlkit.item(dict(inspection.schema.recipe)))
@@ -59,6 +62,24 @@ def schema_text(inspection: Inspection) -> str:
         columns.add(tomlkit.key(column.name), _section(column))
     document.add("columns", columns)
     return tomlkit.dumps(document).rstrip("\n") + "\n"
+
+
+def _add_design(document: tomlkit.TOMLDocument, inspection: Inspection) -> None:
+    """Add what is said of the rows, with the reasons of what was found."""
+    design = inspection.schema.design
+    reasons = inspection.reasons
+    if inspection.units is not None and "time" not in reasons and not design.time:
+        document.add(tomlkit.comment('time = "...": when a row of a unit was, if that matters'))
+    for key in DESIGN_KEYS:
+        value = getattr(design, key)
+        if value is None or value == ():
+            continue
+        written = tomlkit.item(list(value) if isinstance(value, tuple) else value)
+        if key in reasons:
+            written.comment(reasons[key])
+        document.add(key, written)
+    if not design.raking:
+        document.add("raking", tomlkit.item(False))
 
 
 def _section(column: ColumnInspection) -> Section:
@@ -83,6 +104,10 @@ def _section(column: ColumnInspection) -> Section:
         section.add("missing_codes", tomlkit.item(codes))
     if spec.derive is not None:
         section.add("derive", spec.derive)
+    if spec.key:
+        section.add("key", True)
+    if spec.belongs_to is not None:
+        section.add("belongs_to", spec.belongs_to)
     section.add(tomlkit.nl())
     return section
 

@@ -13,12 +13,13 @@ from icsa.tables.registry import (
     unwritten_reasons,
     write_table,
 )
-from icsa.tables.table import Layout, Measurement, Table, Variable
+from icsa.tables.table import Layout, Measurement, Origin, Table, Variable
 
 __all__ = [
     "FORMATS",
     "Layout",
     "Measurement",
+    "Origin",
     "Table",
     "Variable",
     "default_output",

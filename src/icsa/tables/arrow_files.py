@@ -13,9 +13,9 @@ from icsa.errors import InputError
 from icsa.tables.base import FileKind, Format, ReadingOptions, check_usable
 from icsa.tables.table import Layout, Table
 
-__all__ = ["FEATHER", "PARQUET", "flat"]
+__all__ = ["BROKEN", "FEATHER", "PARQUET", "damaged", "flat", "read_parquet_columns"]
 
-_BROKEN = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
+BROKEN = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 _MOST_DIGITS = 38
 _NESTED = (pl.List, pl.Array, pl.Struct, pl.Object, pl.Binary)
 
@@ -23,12 +23,19 @@ _NESTED = (pl.List, pl.Array, pl.Struct, pl.Object, pl.Binary)
 def _read_parquet(path: Path, _: FileKind, __: ReadingOptions) -> Table:
     """Return the table in a Parquet file; metadata that programs leave in it are not read."""
     try:
-        _require_usual_types(path, pl.read_parquet_schema(path))
-        frame = pl.read_parquet(path, glob=False, hive_partitioning=False)
-    except _BROKEN:
-        raise InputError(_damaged(path, "Parquet")) from None
-    frame = _with_order(flat(str(path), frame), path, _parquet_columns)
+        frame = read_parquet_columns(path)
+    except BROKEN:
+        raise InputError(damaged(path, "Parquet")) from None
     return Table(frame, layout=Layout("parquet"))
+
+
+def read_parquet_columns(
+    path: Path, names: list[str] | None = None, n_rows: int | None = None
+) -> pl.DataFrame:
+    """Return some columns of a Parquet file, or all, with the levels of categories in order."""
+    _require_usual_types(path, pl.read_parquet_schema(path))
+    frame = pl.read_parquet(path, columns=names, n_rows=n_rows, glob=False, hive_partitioning=False)
+    return _with_order(flat(str(path), frame), path, _parquet_columns)
 
 
 def _read_feather(path: Path, _: FileKind, __: ReadingOptions) -> Table:
@@ -36,10 +43,10 @@ def _read_feather(path: Path, _: FileKind, __: ReadingOptions) -> Table:
     try:
         _require_usual_types(path, pl.read_ipc_schema(path))
         frame = pl.read_ipc(path)
-    except _BROKEN:
+    except BROKEN:
         try:
             frame = pl.read_ipc_stream(path)
-        except _BROKEN:
+        except BROKEN:
             # polars stumbles over missing cells in categories that pandas wrote.
             frame = _read_with_pyarrow(path)
     frame = _with_order(flat(str(path), frame), path, _feather_columns)
@@ -56,7 +63,8 @@ def _write_feather(table: Table, path: Path, _: FileKind) -> None:
     table.frame.write_ipc(path, compression="lz4", compat_level=pl.CompatLevel.oldest())
 
 
-def _damaged(path: Path, what: str) -> str:
+def damaged(path: Path, what: str) -> str:
+    """Return what to say of a file that is not what it claims to be."""
     return f"{path} is not a whole {what} file. Copy or export it again, or check its suffix."
 
 
@@ -116,15 +124,15 @@ def _arrow_table(path: Path) -> Any:
 
 
 def _read_with_pyarrow(path: Path) -> pl.DataFrame:
-    damaged = InputError(_damaged(path, "Arrow (Feather version 2)"))
+    broken = InputError(damaged(path, "Arrow (Feather version 2)"))
     if importlib.util.find_spec("pyarrow") is None:
-        raise damaged
+        raise broken
     from icsa.tables.arrow_columns import from_arrow
 
     try:
         table = _arrow_table(path)
     except (OSError, ValueError):
-        raise damaged from None
+        raise broken from None
     names = table.column_names
     if len(set(names)) < len(names):
         raise InputError(

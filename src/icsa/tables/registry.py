@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from icsa.errors import InputError
-from icsa.files import require_readable, write_atomically
+from icsa.files import require_not_empty, require_readable, write_atomically
 from icsa.tables.arrow_files import FEATHER, PARQUET
 from icsa.tables.base import FileKind, Format, ReadingOptions, listed_names, writable_letters
 from icsa.tables.statistical_files import DTA, SAS7BDAT, SAV, XPT, ZSAV
-from icsa.tables.table import Table
+from icsa.tables.table import Origin, Table
 from icsa.tables.text_encoding import encoding_name
 from icsa.tables.text_files import CSV
 from icsa.tables.workbooks import XLSX
@@ -109,10 +109,10 @@ def read_table(
     path = Path(path)
     kind = file_kind(path, file_format)
     require_readable(path)
-    if not path.stat().st_size:
-        raise InputError(f"{path} is empty. Give a file with a header and rows.")
+    require_not_empty(path)
     options = ReadingOptions(separator, decimal, encoding, sheet)
-    return FORMATS[kind.file_format].read(path, kind, options)
+    origin = Origin.of(path)
+    return FORMATS[kind.file_format].read(path, kind, options).read_from(origin)
 
 
 def write_table(table: Table, path: str | Path, *, force: bool = False) -> None:
@@ -188,8 +188,8 @@ def default_output(path: str | Path) -> Path:
     return path.with_name(f"{path.name.removesuffix(kind.suffix)}.release{suffix}")
 
 
-def describe_layout(table: Table) -> str:
-    """Return one line about a table's format and size.
+def describe_layout(table: Table, n_rows: int | None = None) -> str:
+    """Return one line about a table's format and size; `n_rows` where its rows are elsewhere.
 
     Examples
     --------
@@ -214,7 +214,8 @@ def describe_layout(table: Table) -> str:
     if layout.sheet is not None:
         others = f" (not read: {listed_names(layout.other_sheets)})" if layout.other_sheets else ""
         parts.append(f"sheet {layout.sheet!r}{others}")
-    rows, columns = table.frame.shape
+    height, columns = table.frame.shape
+    rows = height if n_rows is None else n_rows
     parts.append(f"{rows:,} row{'s' * (rows != 1)}")
     parts.append(f"{columns:,} column{'s' * (columns != 1)}")
     if blank := layout.blank_rows:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
-__all__ = ["Layout", "Measurement", "Table", "Variable"]
+__all__ = ["Layout", "Measurement", "Origin", "Table", "Variable"]
 
 Measurement: TypeAlias = Literal["nominal", "ordinal", "scale"]
 
@@ -94,6 +95,30 @@ class Layout:
     unnamed: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Origin:
+    """The file that a table was read from, and how it was before it was read.
+
+    Attributes
+    ----------
+    path : Path
+    size : int
+        In bytes.
+    modified : int
+        When, in nanoseconds.
+    """
+
+    path: Path
+    size: int
+    modified: int
+
+    @classmethod
+    def of(cls, path: Path) -> Origin:
+        """Return how a file is now."""
+        found = path.stat()
+        return cls(path, found.st_size, found.st_mtime_ns)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Table:
     """A data frame with its variables and its layout.
@@ -109,12 +134,16 @@ class Table:
     missing_letters : mapping of str to polars.Series
         For columns of Stata and SAS with lettered missing values (.a to .z, and ._): the letter of
         each row, null where there is none. The cells of such rows are null.
+    origin : Origin, optional
+        The file that these cells were read from; None for others. No copy has it, as a copy's cells
+        may be other ones: whoever makes a release from a table does not pass on its file.
     """
 
     frame: pl.DataFrame
     variables: Mapping[str, Variable] = field(default_factory=lambda: _NOTHING)
     layout: Layout = field(default_factory=lambda: Layout("frame"))
     missing_letters: Mapping[str, pl.Series] = field(default_factory=lambda: _NOTHING)
+    origin: Origin | None = field(default=None, init=False)
 
     def variable(self, name: str) -> Variable:
         """Return what the file says about a column."""
@@ -125,6 +154,12 @@ class Table:
     ) -> Table:
         """Return another table's cells and letters with these variables and this layout."""
         return replace(self, frame=frame, missing_letters=missing_letters)
+
+    def read_from(self, origin: Origin) -> Table:
+        """Return this table with the file that it was read from."""
+        same = replace(self)
+        object.__setattr__(same, "origin", origin)
+        return same
 
     def __repr__(self) -> str:
         """Show the size only: cells tell about people."""

@@ -1,0 +1,170 @@
+"""The cells of a large release: block by block from the numbers, into files of Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from icsa.columns import Column
+from icsa.matrices import LEAF_ROWS
+from icsa.measures import Reach, reach_beyond
+from icsa.randomness import Key
+from icsa.release.blocks.block_preparing import Prepared
+from icsa.release.blocks.passes import Passes, Task
+from icsa.release.blocks.scratch import Scratch
+from icsa.release.planning import Plan
+from icsa.release.preparing import Extent, extent_of
+from icsa.release.releasing import is_reordered, row_order, with_reasons
+from icsa.tables.stored import StoredTable
+
+__all__ = ["Cells", "accounts_of", "ready_cells"]
+
+# Rows whose cells are made at a time: with usual columns less than a hundred megabytes.
+_ROWS = 16 * LEAF_ROWS
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Where the released cells come from, in the order of the columns.
+
+    Attributes
+    ----------
+    scratch : Scratch
+    columns : mapping of str to Column or None
+        What makes cells of numbers; None where cells themselves are in scratch.
+    fresh : set of str
+        Columns whose numbers are those of the rows.
+    places : mapping of str to int
+    numbers : str
+        What the numbers are called in scratch.
+    """
+
+    scratch: Scratch
+    columns: Mapping[str, Column | None]
+    fresh: frozenset[str]
+    places: Mapping[str, int]
+    numbers: str
+
+    def between(self, start: int, stop: int) -> pl.DataFrame:
+        """Return the cells of some rows."""
+        rows = slice(start, stop)
+        return pl.DataFrame([self._column(name, rows) for name in self.columns])
+
+    def blocks(self, start: int, stop: int) -> Iterator[pl.DataFrame]:
+        """Yield the cells of some rows, block by block."""
+        for first in range(start, stop, _ROWS):
+            yield self.between(first, min(first + _ROWS, stop))
+
+    def _column(self, name: str, rows: slice) -> pl.Series:
+        maker, place = self.columns[name], self.places[name]
+        if maker is None:
+            path = _cells_path(self.scratch, place)
+            lazy = pl.scan_ipc(path).slice(rows.start, rows.stop - rows.start)
+            return lazy.collect().to_series()
+        if name in self.fresh:
+            return maker.cells(np.arange(rows.start + 1.0, rows.stop + 1.0)).alias(name)
+        return maker.cells(self.scratch.rows(self.numbers, [place], rows)[:, 0])
+
+
+def ready_cells(
+    passes: Passes, table: StoredTable, prepared: Prepared, plan: Plan, key: Key
+) -> Cells:
+    """Return where the released cells come from, after the passes that whole columns need."""
+    names, schema = table.names, prepared.schema
+    order = None
+    if is_reordered(plan.mask, schema):
+        order = "order"
+        passes.once("order of rows", _write_order, row_order(passes.scratch.n_rows, key))
+    tasks: list[Task] = []
+    makers: dict[str, Column | None] = {}
+    for place, name in enumerate(names):
+        spec = schema.columns[name]
+        if spec.action == "drop":
+            continue
+        if spec.action == "replace":
+            makers[name] = prepared.others[name].fresh
+        elif spec.action == "keep":
+            makers[name] = None
+            tasks.append(Task(_keep_cells, (table, name, place, order)))
+        elif prepared.fitted[name].has_reasons:
+            makers[name] = None
+            secret = key.reveal()
+            exact = plan.recipe.exact_counts
+            column = plan.columns[name]
+            tasks.append(Task(_give_reasons, (table, column, place, order, secret, exact)))
+        else:
+            makers[name] = plan.columns[name]
+            if order is not None:
+                tasks.append(Task(_reorder, (place,)))
+    passes.over("making cells", tasks)
+    places = {name: names.index(name) for name in makers}
+    numbers = "released" if order is None else "ordered"
+    fresh = frozenset(name for name in makers if schema.columns[name].action == "replace")
+    return Cells(passes.scratch, makers, fresh, places, numbers)
+
+
+def _write_order(scratch: Scratch, order: Any) -> None:
+    scratch.write("order", 0, order)
+
+
+def _order(scratch: Scratch) -> Any:
+    return scratch.column("order", 0, np.int64)
+
+
+def _reorder(scratch: Scratch, place: int) -> None:
+    scratch.write("ordered", place, scratch.loaded("released", place)[_order(scratch)])
+
+
+def _cells_path(scratch: Scratch, place: int) -> Path:
+    return scratch.folder / "cells" / f"{place}.arrow"
+
+
+def _write_cells(scratch: Scratch, place: int, cells: pl.Series, order: str | None) -> None:
+    path = _cells_path(scratch, place)
+    path.parent.mkdir(exist_ok=True)
+    ordered = cells if order is None else cells[_order(scratch)]
+    ordered.to_frame().write_ipc(path, record_batch_size=_ROWS)
+
+
+def _keep_cells(
+    scratch: Scratch, table: StoredTable, name: str, place: int, order: str | None
+) -> None:
+    _write_cells(scratch, place, table.column(name).frame[name], order)
+
+
+def _give_reasons(
+    scratch: Scratch,
+    table: StoredTable,
+    column: Column,
+    place: int,
+    order: str | None,
+    secret: bytes,
+    exact: bool,
+) -> None:
+    """Write cells of which some say why they are missing, as often as the original's do."""
+    released = column.cells(scratch.column("released", place))
+    found, _ = with_reasons(released, table.column(column.name), column, Key(secret), exact=exact)
+    _write_cells(scratch, place, found, order)
+
+
+def accounts_of(
+    passes: Passes, plan: Plan, names: Sequence[str]
+) -> tuple[dict[str, Extent], dict[str, Reach]]:
+    """Return how far released numbers spread, and how far beyond the original's range."""
+    ours = list(plan.columns)
+    tasks = [Task(_account, (names.index(name), plan.extents[name])) for name in ours]
+    found = dict(zip(ours, passes.over("counting", tasks), strict=True))
+    return (
+        {name: extent for name, (extent, _) in found.items()},
+        {name: reach for name, (_, reach) in found.items() if plan.columns[name].levels is None},
+    )
+
+
+def _account(scratch: Scratch, place: int, before: Extent) -> tuple[Extent, Reach]:
+    numbers = scratch.column("released", place)
+    return extent_of(numbers), reach_beyond(before.smallest, before.largest, numbers)

@@ -1,0 +1,278 @@
+"""The coordinates of a large table: both scatters are sums over leaves of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from icsa.correlations import varies
+from icsa.errors import InputError
+from icsa.ics import coordinates_from, extended, invariant_coordinates, whitened_rows
+from icsa.matrices import LEAF_ROWS, Matrix, Vector, row_blocks
+from icsa.release.blocks.ground import Ground
+from icsa.release.blocks.passes import Passes, Task
+from icsa.release.blocks.scratch import Scratch
+from icsa.release.coordinates import FoundCoordinates, unused_notes
+from icsa.release.encoding import Part
+from icsa.row_sums import added, products_of, total_of
+from icsa.scatters import SCATTERS, LocationScatter
+from icsa.scatters.anchored_estimate import AnchoredScatter, AnchorJudge, with_borrowed_variance
+from icsa.subspaces import MORE_ROWS, Relations, Subspace, independent_columns, subspace_of
+
+__all__ = ["InBlocks", "judge_rows"]
+
+# Sums over rows, with or without weights, are all that these need.
+_PLAIN = ("identity", "cov")
+
+
+class _Among(NamedTuple):
+    """What is added up: scores, in a space or whitened or as they are, and the rows that count.
+
+    Attributes
+    ----------
+    n_scores : int
+    space : Subspace, optional
+    judges : tuple of int or None
+        By which judges rows count; None counts all.
+    whitened_by : LocationScatter, optional
+    """
+
+    n_scores: int
+    space: Subspace | None
+    judges: tuple[int | None, ...]
+    whitened_by: LocationScatter | None
+
+
+class _Sums(NamedTuple):
+    """Rows that count, and sums of the leaves of a block: of scores, or of their products."""
+
+    counts: list[int]
+    leaves: list[list[Matrix]]
+
+
+def judge_rows(
+    passes: Passes,
+    ground: Ground,
+    parts: Sequence[Part],
+    places: Sequence[tuple[str, int]],
+    judges: Mapping[str, AnchorJudge],
+) -> None:
+    """Write down which rows count for each judge, from the numbers of the anchors."""
+    if not judges:
+        return
+    passes.scratch.allocate("counting", len(judges), np.bool_)
+    arguments = (tuple(parts), tuple(places), tuple(judges.values()))
+    passes.over("judging rows", [Task(_judge, (rows, *arguments)) for rows in ground.blocks])
+
+
+def _judge(
+    scratch: Scratch,
+    rows: slice,
+    parts: Sequence[Part],
+    places: Sequence[tuple[str, int]],
+    judges: Sequence[AnchorJudge],
+) -> None:
+    anchors = np.empty((rows.stop - rows.start, len(parts)), order="F")
+    for j, (part, (what, place)) in enumerate(zip(parts, places, strict=True)):
+        part.anchor(scratch.rows(what, [place], rows)[:, 0], anchors[:, j])
+    for number, judge in enumerate(judges):
+        kept = [judge.keeps(anchors[leaf]) for leaf in row_blocks(anchors.shape[0])]
+        scratch.write_rows("counting", [number], rows, np.concatenate(kept)[:, None])
+
+
+class InBlocks:
+    """Scatters of the standardised scores of a large table, for one pair of names.
+
+    Parameters
+    ----------
+    passes : Passes
+    ground : Ground
+    n_scores : int
+    judges : mapping of str to AnchorJudge
+        By scatter, in the order in which `judge_rows` got them.
+    constant : sequence of bool
+        Which scores do not vary.
+    """
+
+    def __init__(
+        self,
+        passes: Passes,
+        ground: Ground,
+        n_scores: int,
+        judges: Mapping[str, AnchorJudge],
+        constant: Sequence[bool],
+    ) -> None:
+        self._passes, self._ground, self._p = passes, ground, n_scores
+        self._judges, self._constant = dict(judges), constant
+        self._space: Subspace | None = None
+
+    def find(self, scatters: tuple[str, str], names: Sequence[str]) -> FoundCoordinates:
+        """Return the coordinates for a pair of scatters; `names` are those of the anchors."""
+        first, second = scatters
+        if any(self._constant):
+            raise InputError(
+                "A score does not vary, as where a level is only declared: such a table is "
+                "released in memory only. Give --memory more, or drop columns with one value."
+            )
+        for name in scatters:
+            if name not in self._judges and name not in _PLAIN:
+                raise InputError(
+                    f"The scatter {name} needs all rows in memory. Give --memory more, or use "
+                    "scatters that are sums over rows: "
+                    f"{', '.join((*_PLAIN, *(n for n in SCATTERS if SCATTERS[n].anchored_at)))}."
+                )
+        found = self._scatters((first, second))
+        borrowed = [s.n_borrowed if isinstance(s, AnchoredScatter) else 0 for s in found]
+        unused = [
+            [name for j, name in enumerate(names) if j not in judge.used]
+            for judge in self._judges.values()
+        ]
+        notes = tuple(dict.fromkeys(note for them in unused for note in unused_notes(them)))
+        if first in self._judges and second in self._judges and not any(borrowed):
+            coordinates = invariant_coordinates(np.zeros((2, self._p)), scatters=found)
+            return FoundCoordinates(coordinates, 0, notes)
+        self._space = self._spanned() if any(borrowed) else None
+        if self._space is not None:
+            (found[0],) = self._scatters((first,))
+        s1 = found[0]
+        (whitened,) = self._scatters((second,), s1)
+        lent = max(s.n_borrowed if isinstance(s, AnchoredScatter) else 0 for s in (s1, whitened))
+        core = coordinates_from(s1, whitened.scatter, (first, second))
+        coordinates = core if self._space is None else extended(core, self._space)
+        return FoundCoordinates(coordinates, lent, notes)
+
+    def flat_scores(self) -> set[int]:
+        """Return the scores that do not vary among the rows that count for some judge."""
+        tasks = [Task(_is_flat, (place, len(self._judges))) for place in range(self._p)]
+        found = self._passes.over("looking at who stands out", tasks)
+        return {place for place, flat in enumerate(found) if flat}
+
+    def _scatters(
+        self, names: Sequence[str], s1: LocationScatter | None = None
+    ) -> list[LocationScatter]:
+        moments = self._moments([self._number(name) for name in names], s1)
+
+        def everyone() -> Matrix:
+            return self._moments([None], s1)[0][1]
+
+        found: list[LocationScatter] = []
+        for name, (mean, covariance) in zip(names, moments, strict=True):
+            if name == "identity":
+                found.append(LocationScatter(mean, np.eye(mean.size)))
+            elif name in _PLAIN:
+                found.append(LocationScatter(mean, covariance))
+            else:
+                scatter, lent = with_borrowed_variance(mean, covariance, everyone)
+                found.append(
+                    AnchoredScatter(
+                        mean,
+                        scatter,
+                        weights=np.empty(0, dtype=bool),
+                        anchors=self._judges[name].used,
+                        n_borrowed=lent,
+                    )
+                )
+        return found
+
+    def _number(self, name: str) -> int | None:
+        return list(self._judges).index(name) if name in self._judges else None
+
+    def _moments(
+        self, numbers: Sequence[int | None], s1: LocationScatter | None
+    ) -> list[tuple[Vector, Matrix]]:
+        """Return mean and covariance for each of the sets of rows that count."""
+        p = self._p if self._space is None else self._space.project.shape[0]
+        label = "whitened " if s1 is not None else ""
+        label += "reduced " if self._space is not None else ""
+        label += "-".join("all" if n is None else str(n) for n in numbers)
+        among = _Among(self._p, self._space, tuple(numbers), s1)
+        tasks = [Task(_totals, (rows, among)) for rows in self._ground.blocks]
+        counts = [0] * len(numbers)
+        totals = [np.zeros(p) for _ in numbers]
+        for block in self._passes.each(f"means of scores {label}", tasks):
+            for k, count in enumerate(block.counts):
+                counts[k] += count
+                totals[k] = added(block.leaves[k], totals[k])
+        means = [total / count for total, count in zip(totals, counts, strict=True)]
+        tasks = [Task(_products, (rows, among, tuple(means))) for rows in self._ground.blocks]
+        products = [np.zeros((p, p)) for _ in numbers]
+        for block in self._passes.each(f"products of scores {label}", tasks):
+            for k, leaves in enumerate(block.leaves):
+                products[k] = added(leaves, products[k])
+        return [(means[k], products[k] / (counts[k] - 1)) for k in range(len(numbers))]
+
+    def _spanned(self) -> Subspace | None:
+        """Return the space that the scores span where some follow from others exactly."""
+        ((means, covariance),) = self._moments([None], None)
+        deviations = np.sqrt(np.diagonal(covariance))
+        scratch, p, rounds = self._passes.scratch, self._p, 0
+
+        def gathered(rows: np.ndarray) -> Matrix:
+            return scratch.gathered("standard", range(p), rows)
+
+        def broken(relations: Relations) -> np.ndarray:
+            nonlocal rounds
+            rounds += 1
+            arguments = (p, means, deviations, relations)
+            tasks = [Task(_broken, (rows, *arguments)) for rows in self._ground.blocks]
+            found = self._passes.over(f"products of scores related {rounds}", tasks)
+            return np.concatenate(found)[:MORE_ROWS]
+
+        columns, weights = independent_columns(means, covariance, gathered, broken, scratch.n_rows)
+        return subspace_of(means, columns, weights, orthonormal=True)
+
+
+def _broken(
+    scratch: Scratch, rows: slice, p: int, means: Vector, deviations: Vector, relations: Relations
+) -> np.ndarray:
+    """Return the first rows of a block in which relations do not hold."""
+    x = scratch.rows("standard", range(p), rows)
+    found = [
+        np.flatnonzero(relations.broken_in((x[leaf] - means) / deviations)) + leaf.start
+        for leaf in row_blocks(x.shape[0])
+    ]
+    return np.asarray(np.concatenate(found)[:MORE_ROWS] + rows.start)
+
+
+def _leaves(
+    scratch: Scratch, rows: slice, among: _Among
+) -> Iterator[tuple[int, Matrix, np.ndarray]]:
+    """Yield the number of a set, the scores of a leaf, and which of its rows count."""
+    space, s1 = among.space, among.whitened_by
+    x = scratch.rows("standard", range(among.n_scores), rows)
+    if space is not None:
+        leaves = row_blocks(x.shape[0], LEAF_ROWS)
+        x = np.concatenate([space.reduce(x[leaf], space.origin) for leaf in leaves])
+    x = x if s1 is None else whitened_rows(x, s1)
+    flags = [
+        np.ones(x.shape[0], dtype=bool)
+        if number is None
+        else scratch.rows("counting", [number], rows, np.bool_)[:, 0]
+        for number in among.judges
+    ]
+    for leaf in row_blocks(x.shape[0], LEAF_ROWS):
+        for k, counting in enumerate(flags):
+            yield k, x[leaf], counting[leaf]
+
+
+def _totals(scratch: Scratch, rows: slice, among: _Among) -> _Sums:
+    found = _Sums([0] * len(among.judges), [[] for _ in among.judges])
+    for k, leaf, counting in _leaves(scratch, rows, among):
+        found.counts[k] += int(counting.sum())
+        found.leaves[k].append(total_of(leaf, counting))
+    return found
+
+
+def _products(scratch: Scratch, rows: slice, among: _Among, means: Sequence[Vector]) -> _Sums:
+    found = _Sums([], [[] for _ in among.judges])
+    for k, leaf, counting in _leaves(scratch, rows, among):
+        found.leaves[k].append(products_of(leaf, means[k], counting))
+    return found
+
+
+def _is_flat(scratch: Scratch, place: int, n_judges: int) -> bool:
+    column = scratch.column("standard", place)
+    kept = (scratch.column("counting", number, np.bool_) for number in range(n_judges))
+    return any(not varies(column[counting]) for counting in kept)

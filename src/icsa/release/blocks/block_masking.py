@@ -1,0 +1,167 @@
+"""A large table masked: to coordinates by blocks, each masked whole, back by blocks, decoded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from icsa.columns import Column
+from icsa.constraints import Derivation
+from icsa.constraints.keeping import Bonds, joined, mended_columns, rules_of
+from icsa.ics import InvariantCoordinates
+from icsa.masks import MASKS
+from icsa.matrices import row_blocks
+from icsa.randomness import Key, as_key
+from icsa.release.blocks.ground import Ground
+from icsa.release.blocks.passes import Passes, Task
+from icsa.release.blocks.scratch import Scratch, StoredNumbers
+from icsa.release.calibration import Move
+from icsa.release.encoding import Encoding, Part
+from icsa.release.planning import Plan, calibration_rows
+from icsa.release.releasing import specs_in_file
+
+__all__ = ["release_numbers"]
+
+
+def release_numbers(
+    passes: Passes, ground: Ground, plan: Plan, key: Key, names: Sequence[str]
+) -> Mapping[str, int]:
+    """Write the numbers of every masked or computed column; return cells that rules moved.
+
+    Those of the column at a place of `names` are in scratch as "released".
+    """
+    coordinates = plan.coordinates
+    assert coordinates is not None
+    p, k = plan.encoding.n_scores, coordinates.eigenvalues.size
+    _mask(passes, ground, coordinates, plan.mask, key, p, k)
+    move: Move | None = None
+    if plan.wanted is not None:
+        move = passes.once("calibrating", _calibrate, plan, k)
+    passes.scratch.allocate("back", p)
+    passes.over("back to scores", [Task(_back, (r, plan, move, k)) for r in ground.blocks])
+    passes.drop(["masked"])
+    encoding, derivation = plan.decoded_by(key, ground.n_rows)
+    parts = encoding.parts
+    passes.over(
+        "decoding", [Task(_decode, (number, part, encoding)) for number, part in enumerate(parts)]
+    )
+    passes.drop(["back"])
+    coded = {part.column.name: part.column for part in parts}
+    passes.once("computing", _restore, plan.bonds, derivation, coded, tuple(names))
+    passes.drop(["decoded"])
+    moved, mended = passes.once("keeping rules", _keep_rules, plan, tuple(names))
+    passes.once("rules kept", _take_mended, mended)
+    found: Mapping[str, int] = moved
+    return found
+
+
+def _mask(
+    passes: Passes,
+    ground: Ground,
+    coordinates: InvariantCoordinates,
+    mask: str,
+    key: Key,
+    p: int,
+    k: int,
+) -> None:
+    passes.scratch.allocate("coordinates", k)
+    tasks = [Task(_transform, (rows, coordinates, p)) for rows in ground.blocks]
+    passes.over("to coordinates", tasks)
+    passes.drop(["standard"])
+    # The key goes to whoever masks and is written down nowhere.
+    secret = key.child("mask").reveal()
+    passes.over("masking", [Task(_mask_one, (j, mask, secret)) for j in range(k)])
+    passes.drop(["coordinates"])
+
+
+def _transform(scratch: Scratch, rows: slice, coordinates: InvariantCoordinates, p: int) -> None:
+    x = scratch.rows("standard", range(p), rows)
+    # By leaves, as a long table in memory is reduced where some scores follow from others.
+    scores = np.concatenate([coordinates.transform(x[leaf]) for leaf in row_blocks(x.shape[0])])
+    scratch.write_rows("coordinates", range(scores.shape[1]), rows, scores)
+
+
+def _mask_one(scratch: Scratch, place: int, mask: str, secret: bytes) -> None:
+    column = scratch.loaded("coordinates", place)[:, None]
+    masked = MASKS[mask](column, key=as_key(secret), out=column, first=place)
+    scratch.write("masked", place, masked[:, 0])
+
+
+def _calibrate(scratch: Scratch, plan: Plan, k: int) -> Move:
+    """Return the move that calibrates, found from a sample of the masked rows."""
+    assert plan.coordinates is not None
+    rows = calibration_rows(scratch.n_rows)
+    assert not isinstance(rows, slice)
+    scores = plan.coordinates.inverse_transform(scratch.gathered("masked", range(k), rows))
+    plan.to_own_units(scores)
+    return plan.calibrating_move(np.ascontiguousarray(scores))
+
+
+def _back(scratch: Scratch, rows: slice, plan: Plan, move: Move | None, k: int) -> None:
+    """Write the masked scores of some rows, in their own units and calibrated."""
+    assert plan.coordinates is not None
+    scores = plan.coordinates.inverse_transform(scratch.rows("masked", range(k), rows))
+    plan.to_own_units(scores)
+    if move is not None:
+        move.apply_in_place(scores)
+    scratch.write_rows("back", range(scores.shape[1]), rows, scores)
+
+
+def _decode(scratch: Scratch, number: int, part: Part, encoding: Encoding) -> None:
+    """Write the numbers of a column that is encoded."""
+    missing = None
+    if part.group is not None:
+        indicator = scratch.column("back", encoding.n_columns_scores + part.group)
+        missing = encoding.missing_rows(part.group, indicator)
+        del indicator
+    places = range(part.place.start, part.place.stop)
+    own = scratch.rows("back", places, slice(0, scratch.n_rows))
+    numbers = part.decode(own, missing, keeps_quantiles=encoding.keeps_quantiles, in_place=True)
+    scratch.write("decoded", number, numbers)
+
+
+def _restore(
+    scratch: Scratch,
+    bonds: Bonds,
+    derivation: Derivation,
+    coded: Mapping[str, Column],
+    names: tuple[str, ...],
+) -> None:
+    """Write the numbers of all columns, those that belong together at a time."""
+    places = {name: ("decoded", number) for number, name in enumerate(coded)}
+    stored, related = StoredNumbers(scratch, places), set[str]()
+    together = [one.columns for one in derivation.computed]
+    together += [gap.columns for gap in derivation.gaps]
+    for group in joined(together):
+        ours = replace(
+            derivation,
+            computed=tuple(one for one in derivation.computed if one.columns <= group),
+            gaps=tuple(gap for gap in derivation.gaps if gap.columns <= group),
+        )
+        own = {*group, *(gap.name for gap in ours.gaps)}
+        numbers = {name: stored[name] for name in places if name in own}
+        related |= own
+        for name, found in ours.restore(numbers, coded, bonds.hold).items():
+            scratch.write("released", names.index(name), found)
+    for name, place in places.items():
+        if name not in related:
+            scratch.link(*place, "released", names.index(name))
+
+
+def _keep_rules(
+    scratch: Scratch, plan: Plan, names: tuple[str, ...]
+) -> tuple[dict[str, int], list[int]]:
+    """Move numbers until the rules hold; return how many cells each moved, and which columns."""
+    rules = rules_of(plan.schema.rules, plan.spare.frame, specs_in_file(plan))
+    places = {name: ("released", names.index(name)) for name in plan.columns}
+    mended, moved = mended_columns(StoredNumbers(scratch, places), plan.bonds, rules)
+    for name, found in mended.items():
+        scratch.write("mended", names.index(name), found)
+    return dict(moved), [names.index(name) for name in mended]
+
+
+def _take_mended(scratch: Scratch, mended: Sequence[int]) -> None:
+    for place in mended:
+        scratch.link("mended", place, "released", place)

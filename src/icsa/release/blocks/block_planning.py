@@ -1,0 +1,345 @@
+"""The plan of a large table: the passes that find its relations, scores and coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from icsa.columns import Column
+from icsa.constraints import Derivation, parse_rule
+from icsa.constraints.coded_columns import (
+    Quantity,
+    broken_by_keeping,
+    coded_columns,
+    derivation_of,
+)
+from icsa.constraints.keeping import joined
+from icsa.errors import InputError, NoAnchorError
+from icsa.forests.beyond_lines import rows_to_look_at
+from icsa.matrices import Matrix, Vector
+from icsa.recipes import Recipe
+from icsa.release.blocks.block_coordinates import InBlocks, judge_rows
+from icsa.release.blocks.block_filling import fill_in_blocks
+from icsa.release.blocks.block_preparing import Prepared
+from icsa.release.blocks.ground import Ground
+from icsa.release.blocks.passes import Passes, Task
+from icsa.release.blocks.scratch import Scratch, StoredNumbers
+from icsa.release.chosen_method import chosen_method, n_looked_at, require_no_mask_chosen
+from icsa.release.coordinates import coordinate_notes, judges_of, outlying_note
+from icsa.release.encoding import Encoding, Part, Presence, encoding_from, presence_of
+from icsa.release.few_rows import require_enough_rows
+from icsa.release.methods import Method
+from icsa.release.planning import (
+    Plan,
+    calibration_rows,
+    instead_of_anchors,
+    wanted_correlation,
+)
+from icsa.release.scores import raw_unit, standardize_column
+from icsa.release.seen_curves import Sight, curve_notes
+from icsa.scatters.anchored_estimate import AnchorJudge, judging_rows
+from icsa.schema import Schema
+
+__all__ = ["plan_in_blocks"]
+
+# Up to so many scores, a column takes no more while it is decoded than while it is fitted.
+_FEW_SCORES = 2
+# Columns that decoding levels, or computing columns, holds besides scores and results.
+_BESIDES = 4
+
+Places = Mapping[str, tuple[str, int]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Coded:
+    """What follows from what, and the columns that are encoded, with where their numbers are."""
+
+    derivation: Derivation
+    broken: tuple[str, ...]
+    columns: Mapping[str, Column]
+    presences: Mapping[str, Presence]
+    places: Places
+
+
+def plan_in_blocks(passes: Passes, ground: Ground, prepared: Prepared, method: Method) -> Plan:
+    """Return the plan of a large table, whose scores are in scratch, and not in it."""
+    recipe = prepared.recipe
+    _require_coordinates(method)
+    require_no_mask_chosen(method, prepared.schema)
+    names = ground.table.names
+    coded: _Coded = passes.once("relations", _code, prepared, names)
+    encoding = encoding_from(coded.columns, coded.presences, keep_quantiles=recipe.keep_quantiles)
+    require_enough_rows(ground.n_rows, encoding)
+    _require_room(ground, encoding, coded.derivation, prepared.schema)
+    method, judges, instead = _judges(passes, encoding, coded, method)
+    anchors = encoding.anchor_parts
+    anchor_places = [coded.places[part.column.name] for part in anchors]
+    judge_rows(passes, ground, anchors, anchor_places, judges)
+    looked = n_looked_at(method, recipe)
+    sight, wanted = _score(passes, encoding, coded, recipe, looked)
+    units = _units(passes, encoding, coded.places) if method.raw_units else None
+    passes.drop(["numbers", "coded"])
+    centre, spread, constant, curved = _scale(passes, encoding, sight, units)
+    fixed = "mask" in prepared.schema.recipe or not looked
+    method, why = chosen_method(method, curved, ground.n_rows, coordinates=fixed)
+    _require_coordinates(method, why)
+    blocks = InBlocks(passes, ground, encoding.n_scores, judges, constant)
+    pair = (method.scatters[0], method.scatters[1])
+    found = blocks.find(pair, [part.column.name for part in anchors])
+    outlying: tuple[str, ...] = ()
+    if found.n_borrowed:
+        outlying = outlying_note(encoding, blocks.flat_scores().__contains__)
+    mask = method.mask or recipe.mask
+    passes.drop(["counting"])
+    return Plan(
+        schema=prepared.schema,
+        spare=ground.table.without_rows(),
+        recipe=recipe,
+        method=method.name,
+        scatters=method.scatters,
+        mask=mask,
+        raw_units=method.raw_units,
+        columns={name: one.column for name, one in prepared.fitted.items()},
+        extents={name: one.extent for name, one in prepared.fitted.items()},
+        derivation=coded.derivation,
+        encoding=encoding,
+        scores=np.empty((0, encoding.n_scores)),
+        centre=centre,
+        spread=spread,
+        coordinates=found.coordinates,
+        triangular=None,
+        wanted=wanted,
+        why=why,
+        notes=(
+            *instead,
+            *prepared.notes,
+            *coded.broken,
+            *found.notes,
+            *outlying,
+            *coordinate_notes(found.coordinates, encoding, recipe, mask, ground.n_rows),
+            *curve_notes(curved),
+        ),
+    )
+
+
+def _require_room(
+    ground: Ground, encoding: Encoding, derivation: Derivation, schema: Schema
+) -> None:
+    """Refuse what holds more columns at a time than fit, before the long passes begin."""
+    for part in encoding.parts:
+        width = part.column.width
+        if width > _FEW_SCORES:
+            ground.require_room(
+                2 * width + _BESIDES,
+                f"Column {part.column.name!r}: its {width + 1} levels",
+                "Merge rare levels, drop the column, or give --memory more.",
+            )
+    rules = (parse_rule(text, list(schema.columns)).columns for text in schema.rules)
+    related = [one.columns for one in derivation.computed]
+    related += [gap.columns for gap in derivation.gaps]
+    together = joined(related)
+    if schema.rules:
+        together = [frozenset().union(*related, *rules)]
+    for names in together:
+        ground.require_room(
+            2 * len(names) + _BESIDES,
+            f"{', '.join(sorted(names))}: columns that relations or rules hold together",
+            "Take rules out of the schema, drop a column, or give --memory more.",
+        )
+
+
+def _require_coordinates(method: Method, why: str = "") -> None:
+    """Refuse forests, asked for or taken for a reason."""
+    if method.name == "forest":
+        taken = f"{why.partition(', which')[0]}. " if why else ""
+        raise InputError(
+            f"{taken}Forests look at all rows at a time, and this table does not fit in memory. "
+            "Use --method icsa, which keeps straight lines, or give --memory more."
+        )
+
+
+def _code(scratch: Scratch, prepared: Prepared, names: tuple[str, ...]) -> _Coded:
+    """Return what is encoded; numbers that are neither those of columns go to scratch."""
+    recipe, schema = prepared.recipe, prepared.schema
+    columns = {name: one.column for name, one in prepared.fitted.items()}
+    own = {name: ("numbers", names.index(name)) for name in columns}
+    numbers = StoredNumbers(scratch, own)
+    derive = {name: spec.derive for name, spec in schema.columns.items() if name in columns}
+    declared = {name: text for name, text in derive.items() if text is not None}
+    derivation = derivation_of(columns, numbers, declared, search=recipe.find_relations)
+    broken: tuple[str, ...] = ()
+    if recipe.find_relations:
+        broken = broken_by_keeping(_kept(scratch, prepared, names), columns, numbers, names)
+    coded, reduced = coded_columns(
+        columns, numbers, derivation, scale=recipe.scale, split_zeros=recipe.split_zeros
+    )
+    fresh = {gap.name for gap in derivation.gaps}
+    fresh |= {one.target for one in derivation.computed if one.missing}
+    places, presences = {}, {}
+    for number, (name, column) in enumerate(coded.items()):
+        places[name] = ("coded", number) if name in fresh else own[name]
+        if name in fresh:
+            scratch.write(*places[name], reduced[name])
+            presences[name] = presence_of(column, reduced[name])
+        else:
+            presences[name] = prepared.fitted[name].presence
+    return _Coded(derivation, broken, coded, presences, places)
+
+
+def _kept(scratch: Scratch, prepared: Prepared, names: tuple[str, ...]) -> dict[str, Quantity]:
+    """Return the quantities that are released as they are."""
+    return {
+        name: Quantity(scratch.column("numbers", names.index(name)), one.step, one.kind)
+        for name, one in prepared.others.items()
+        if one.kind
+    }
+
+
+def _judges(
+    passes: Passes, encoding: Encoding, coded: _Coded, method: Method
+) -> tuple[Method, Mapping[str, AnchorJudge], tuple[str, ...]]:
+    """Return the method, or one that works where nobody asked for it; who judges; and a note."""
+    judges: Mapping[str, AnchorJudge] | NoAnchorError = passes.once(
+        "judges", _fit_judges, encoding.anchor_parts, coded.places, method.scatters
+    )
+    if not isinstance(judges, NoAnchorError):
+        return method, judges, ()
+    if method.asked_for:
+        raise judges
+    method, _, note = instead_of_anchors(method)
+    return method, {}, note
+
+
+def _fit_judges(
+    scratch: Scratch, parts: tuple[Part, ...], places: Places, scatters: tuple[str, ...]
+) -> dict[str, AnchorJudge] | NoAnchorError:
+    """Return who judges rows by the anchors; or why nobody can."""
+    rows = judging_rows(scratch.n_rows)
+    assert not isinstance(rows, slice)
+    anchors = np.empty((rows.size, len(parts)))
+    for j, part in enumerate(parts):
+        part.anchor(scratch.column(*places[part.column.name])[rows], anchors[:, j])
+    try:
+        return judges_of(anchors, scatters)
+    except NoAnchorError as error:
+        return error
+
+
+def _score(
+    passes: Passes, encoding: Encoding, coded: _Coded, recipe: Recipe, looked: int
+) -> tuple[Sight, Matrix | None]:
+    """Write the scores without gaps; return what is seen of them, and the correlations wanted."""
+    tasks, seen = [], set[int]()
+    for part in encoding.parts:
+        indicator = None
+        if part.group is not None and part.group not in seen:
+            seen.add(part.group)
+            indicator = encoding.n_columns_scores + part.group
+        tasks.append(Task(_encode, (part, coded.places[part.column.name], indicator)))
+    if not passes.scratch.has("filling") and passes.scratch.has("sight"):
+        passes.forget("encoding", len(tasks))  # gaps may be filled already, some of them
+    gaps: list[dict[int, bool]] = passes.over("encoding", tasks)
+    sight: Sight = passes.once("sight", _see, encoding, coded.places, looked)
+    open_gaps = {place: everywhere for found in gaps for place, everywhere in found.items()}
+    passes.once("filling", fill_in_blocks, encoding.n_scores, open_gaps)
+    wanted: Matrix | None = None
+    if recipe.calibration_rounds:
+        wanted = passes.once("correlations", _wanted, encoding, coded.places)
+    passes.drop(["gaps"])
+    return sight, wanted
+
+
+def _encode(
+    scratch: Scratch, part: Part, place: tuple[str, int], indicator: int | None
+) -> dict[int, bool]:
+    """Write the scores of a column; return which have gaps, and whether nothing else."""
+    numbers = scratch.column(*place)
+    scores = np.empty((scratch.n_rows, part.column.width), order="F")
+    part.encode(numbers, scores)
+    if indicator is not None:
+        scratch.write("raw", indicator, np.isnan(numbers).astype(np.float64))
+    del numbers
+    found = {}
+    for j in range(part.column.width):
+        number, missing = part.place.start + j, np.isnan(scores[:, j])
+        if missing.any():
+            scratch.write("gaps", number, missing)
+            found[number] = bool(missing.all())
+        scratch.write("raw", number, scores[:, j])
+    return found
+
+
+def _see(scratch: Scratch, encoding: Encoding, places: Places, most: int) -> Sight:
+    """Return which rows are looked at for curves, and what is not there in them."""
+    rows = rows_to_look_at(scratch.n_rows, most)
+    scores = scratch.gathered("raw", range(encoding.n_scores), rows)
+    numbers = {
+        part.column.name: scratch.column(*places[part.column.name])[rows] for part in encoding.parts
+    }
+    return Sight.among(encoding, rows, numbers, scores)
+
+
+def _wanted(scratch: Scratch, encoding: Encoding, places: Places) -> Matrix:
+    rows = calibration_rows(scratch.n_rows)
+    assert not isinstance(rows, slice)
+    numbers = {
+        part.column.name: scratch.column(*places[part.column.name])[rows] for part in encoding.parts
+    }
+    scores = scratch.gathered("raw", range(encoding.n_scores), rows)
+    return wanted_correlation(encoding, numbers, scores, None)
+
+
+def _units(passes: Passes, encoding: Encoding, places: Places) -> dict[int, float]:
+    """Return the standard deviation of each score's numbers, where they measure something."""
+    tasks = [Task(_unit, (part, places[part.column.name])) for part in encoding.parts]
+    found = zip(encoding.parts, passes.over("units of columns", tasks), strict=True)
+    return {part.place.start + one[0]: one[1] for part, one in found if one is not None}
+
+
+def _unit(scratch: Scratch, part: Part, place: tuple[str, int]) -> tuple[int, float] | None:
+    return raw_unit(part.column, scratch.column(*place))
+
+
+def _scale(
+    passes: Passes, encoding: Encoding, sight: Sight, units: Mapping[int, float] | None
+) -> tuple[Vector, Vector, list[bool], dict[str, float]]:
+    """Return centre and spread of the scores, which do not vary, and the curves among them.
+
+    Standardised scores, or those in their own units, are in scratch as "standard".
+    """
+    plain = "standard" if units is None else "plain"
+    tasks = [Task(_standardize, (j, plain)) for j in range(encoding.n_scores)]
+    scaled = passes.over("scaling", tasks)
+    centre, spread = (np.array([one[k] for one in scaled]) for k in range(2))
+    curved = passes.once("curves", _curves, sight, plain)
+    passes.drop(["raw"])
+    if units is not None:
+        raw = np.ones_like(spread)
+        for place, unit in units.items():
+            raw[place] = spread[place] / unit
+        factors = enumerate((spread / raw).tolist())
+        passes.over("own units", [Task(_multiply, (j, factor)) for j, factor in factors])
+        passes.drop(["plain"])
+        spread = raw
+    return centre, spread, [bool(one[2]) for one in scaled], curved
+
+
+def _standardize(scratch: Scratch, place: int, what: str) -> tuple[float, float, bool]:
+    """Write a column of scores with mean 0 and standard deviation 1; return what they were."""
+    column = scratch.loaded("raw", place)
+    centre, spread = standardize_column(column)
+    scratch.write(what, place, column)
+    return centre, spread, not column.any()
+
+
+def _curves(scratch: Scratch, sight: Sight, what: str) -> dict[str, float]:
+    width = sight.encoding.n_columns_scores
+    return sight.curves_among(scratch.gathered(what, range(width), sight.first_rows))
+
+
+def _multiply(scratch: Scratch, place: int, factor: float) -> None:
+    column = scratch.loaded("plain", place)
+    column *= factor
+    scratch.write("standard", place, column)

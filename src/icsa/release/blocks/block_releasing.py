@@ -1,0 +1,114 @@
+"""A release of a table that does not fit in memory, by passes over files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from icsa.randomness import Key
+from icsa.release.accounts import Looks, changes_between, warnings_of
+from icsa.release.blocks.block_cells import Cells, accounts_of, ready_cells
+from icsa.release.blocks.block_masking import release_numbers
+from icsa.release.blocks.block_planning import plan_in_blocks
+from icsa.release.blocks.block_preparing import Prepared, prepare_in_blocks
+from icsa.release.blocks.ground import Ground
+from icsa.release.blocks.passes import Passes
+from icsa.release.blocks.scratch import StoredNumbers
+from icsa.release.methods import MethodOptions, method_of
+from icsa.release.planning import Plan
+from icsa.release.releasing import Release, released_variables
+from icsa.schema import Schema
+from icsa.tables import Table
+
+__all__ = ["MadeInBlocks", "release_in_blocks"]
+
+
+@dataclass(frozen=True, eq=False)
+class MadeInBlocks:
+    """A release whose cells are made block by block, and the account of it.
+
+    Attributes
+    ----------
+    cells : Cells
+    release : Release
+        Its table has columns and no row.
+    """
+
+    cells: Cells
+    release: Release
+
+
+def release_in_blocks(
+    passes: Passes,
+    ground: Ground,
+    key: Key,
+    *,
+    schema: Schema | None = None,
+    choices: Mapping[str, Any],
+    options: MethodOptions,
+) -> MadeInBlocks:
+    """Return the release of a stored table: the same cells as `icsa.release.anonymize` gives.
+
+    Parameters
+    ----------
+    passes : Passes
+    ground : Ground
+    key : Key
+    schema : Schema, optional
+        Read and checked; by default guessed.
+    choices : mapping
+        keep, drop, recipe and unit of `prepare_in_blocks`.
+    options : MethodOptions
+    """
+    method = method_of(**options)
+    prepared = prepare_in_blocks(passes, ground, schema, **choices)
+    plan = plan_in_blocks(passes, ground, prepared, method)
+    names = ground.table.names
+    moved = release_numbers(passes, ground, plan, key, names)
+    extents, reaches = accounts_of(passes, plan, names)
+    places = {name: ("released", names.index(name)) for name in plan.columns}
+    numbers = StoredNumbers(passes.scratch, places)
+    cells = ready_cells(passes, ground.table, prepared, plan, key)
+    frame = cells.between(0, 0)
+    before = _looks_before(ground, prepared)
+    after = {
+        name: Looks(dtype, extents[name].missing if name in extents else before[name].missing)
+        for name, dtype in frame.schema.items()
+    }
+    for name, other in prepared.others.items():
+        if other.fresh is not None:
+            after[name] = Looks(after[name].dtype, 0)
+    return MadeInBlocks(
+        cells,
+        Release(
+            table=Table(
+                frame,
+                released_variables(plan.spare, plan.schema, frame.columns),
+                plan.spare.layout,
+            ),
+            columns=tuple(
+                changes_between(plan, before, after, reaches, _counts_kept(plan, numbers))
+            ),
+            warnings=tuple(warnings_of(plan, key, extents, reaches, numbers)),
+            relations=plan.relations_in(numbers),
+            moved_cells=moved,
+            method=plan.method,
+            scatters=plan.scatters,
+            mask=plan.mask,
+            recipe=plan.recipe,
+            n_components=plan.n_components,
+            reproducible=key.reproducible,
+            written=ground.n_rows,
+        ),
+    )
+
+
+def _looks_before(ground: Ground, prepared: Prepared) -> dict[str, Looks]:
+    missing = {name: one.extent.missing for name, one in prepared.fitted.items()}
+    missing |= {name: one.missing for name, one in prepared.others.items()}
+    return {name: Looks(dtype, missing[name]) for name, dtype in ground.table.dtypes.items()}
+
+
+def _counts_kept(plan: Plan, numbers: StoredNumbers) -> Callable[[str], bool]:
+    return lambda name: plan.columns[name].has_its_counts(numbers[name])

@@ -1,0 +1,99 @@
+"""What every pass over a large table knows: where cells are read, and in which blocks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from icsa.errors import InputError
+from icsa.matrices import LEAF_ROWS
+from icsa.tables.stored import StoredTable
+
+__all__ = ["Ground", "free_memory", "memory_of_a_column", "row_ranges", "rows_in_memory"]
+
+# Columns of numbers that a task on one column holds at a time: its cells and numbers, sorted ones,
+# and what is computed from them. Measured on columns of floats: 5.
+_COLUMNS_AT_A_TIME = 6
+# The same for a task on a block of rows, in blocks of all columns.
+_BLOCKS_AT_A_TIME = 5
+# Of the memory that is free, what data may take; and what it is taken to be where nobody says.
+_SHARE_OF_FREE = 0.75
+_UNKNOWN_FREE = 4e9
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """A stored table, and how many of its rows a task takes at a time.
+
+    Attributes
+    ----------
+    table : StoredTable
+    block_rows : int
+        A multiple of a leaf: sums over leaves are the same in any blocks.
+    memory : float
+        Bytes that a task may take.
+    """
+
+    table: StoredTable
+    block_rows: int
+    memory: float = math.inf
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        return self.table.n_rows
+
+    def require_room(self, n_columns: int, what: str, remedy: str) -> None:
+        """Refuse a task that would hold so many columns of all rows, if that is too much."""
+        needed = 8.0 * self.n_rows * n_columns
+        if needed > self.memory:
+            raise InputError(
+                f"{what} would take {needed / 1e9:.2g} GB at a time, and {self.memory / 1e9:.2g} "
+                f"GB may be taken. {remedy}"
+            )
+
+    @property
+    def blocks(self) -> list[slice]:
+        """Blocks of rows that cover the table."""
+        return list(row_ranges(self.n_rows, self.block_rows))
+
+
+def row_ranges(n_rows: int, block_rows: int) -> Iterator[slice]:
+    """Yield blocks of so many rows, each made of whole leaves but for the last.
+
+    Examples
+    --------
+    >>> [rows.stop for rows in row_ranges(40_000, 16_384)]
+    [16384, 32768, 40000]
+    """
+    step = max(1, block_rows // LEAF_ROWS) * LEAF_ROWS
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))
+
+
+def memory_of_a_column(n_rows: int) -> int:
+    """Return the bytes that a task on one column of a table takes."""
+    return 8 * n_rows * _COLUMNS_AT_A_TIME
+
+
+def rows_in_memory(n_bytes: int, n_scores: int) -> int:
+    """Return how many rows of all scores a task on a block can take with so much memory.
+
+    Examples
+    --------
+    >>> rows_in_memory(1 << 30, 20) // LEAF_ROWS
+    81
+    """
+    return max(LEAF_ROWS, n_bytes // (8 * n_scores * _BLOCKS_AT_A_TIME) // LEAF_ROWS * LEAF_ROWS)
+
+
+def free_memory() -> float:
+    """Return the bytes that data may take if nobody says: most of what is free."""
+    try:
+        with Path("/proc/meminfo").open(encoding="ascii") as file:
+            found = next(line for line in file if line.startswith("MemAvailable"))
+        return _SHARE_OF_FREE * 1024.0 * float(found.split()[1])
+    except (OSError, StopIteration, ValueError, IndexError):
+        return _UNKNOWN_FREE

@@ -1,0 +1,131 @@
+"""Frames that are not in memory, polars' LazyFrame and Dask's, released as frames of their kind."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from icsa.limits import LONG
+from icsa.randomness import Key
+from icsa.release.blocks.block_cells import Cells
+from icsa.release.blocks.block_preparing import row_by_row
+from icsa.release.blocks.ground import free_memory, memory_of_a_column
+from icsa.release.blocks.large_runs import Resources, anonymize_stored, write_parts
+from icsa.release.blocks.passes import Passes
+from icsa.release.blocks.scratch_runs import Run
+from icsa.release.methods import MethodOptions
+from icsa.release.releasing import Release
+from icsa.schema import Schema
+from icsa.schema_files import read_schema
+from icsa.tables import Table, from_frame
+from icsa.tables.stored import StoredTable, parquet_parts, stored_parquet
+
+__all__ = ["anonymize_lazily"]
+
+
+def anonymize_lazily(
+    frame: Any,
+    key: Key,
+    in_memory: Callable[..., Release],
+    *,
+    schema: Schema | str | Path | None,
+    choices: Mapping[str, Any],
+    options: MethodOptions,
+    told: Callable[[str, float], None],
+) -> Release:
+    """Return the release of a frame that is not in memory; its table is a frame of the same kind.
+
+    The frame is computed once, into files that are private and gone when the program ends. So are
+    those that the released frame reads: write it somewhere. Tables of up to 200,000 rows are
+    released in memory.
+
+    Parameters
+    ----------
+    frame : polars.LazyFrame or dask.dataframe.DataFrame
+    key : Key
+    in_memory : function
+        Releases a table that fits.
+        Its parameters are a table and those that follow here.
+    schema : Schema, str or Path, optional
+    choices, options : mapping
+        Of `icsa.release.prepare` and of `method_of`.
+    told : function
+    """
+    folder = Path(tempfile.mkdtemp(prefix="icsa-"))  # only its owner may read it
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    original = folder / "original"
+    original.mkdir()
+    if isinstance(frame, pl.LazyFrame):
+        frame.sink_parquet(original / "part-0.parquet")
+    else:
+        import dask
+
+        parts = enumerate(frame.to_delayed())
+        written = dask.delayed(_write_partition)
+        dask.compute(*(written(part, original / f"part-{k:06}.parquet") for k, part in parts))
+    table = stored_parquet(parquet_parts(original))
+    if table.n_rows <= LONG:
+        whole = pl.DataFrame([table.column(name).frame[name] for name in table.names])
+        made = in_memory(Table(whole), key, schema, choices, options, told)
+        shutil.rmtree(folder)
+        return replace(made, table=_of_kind(made.table.frame, frame))
+    given = _checked(schema, table)
+    out = folder / "release"
+
+    def write(passes: Passes, cells: Cells) -> None:
+        write_parts(passes, cells, table, out, force=False)
+
+    memory = max(memory_of_a_column(table.n_rows), int(free_memory()))
+    made = anonymize_stored(
+        table,
+        key,
+        write,
+        Resources(memory=memory, scratch=folder),
+        Run({"input": "a frame"}, key, resumable=False),
+        schema=given,
+        choices=row_by_row(choices),
+        options=options,
+        told=told,
+    )
+    shutil.rmtree(original)
+    return replace(made, table=_read(out, frame))
+
+
+def _write_partition(part: Any, path: Path) -> None:
+    """Write a partition of pandas without its index, which is not released."""
+    from_frame(part).frame.write_parquet(path)
+
+
+def _checked(schema: Schema | str | Path | None, table: StoredTable) -> Schema | None:
+    """Return a schema; the passes hold it against the cells."""
+    empty: Table = table.without_rows()
+    return read_schema(schema, empty) if isinstance(schema, str | Path) else schema
+
+
+def _read(folder: Path, like: Any) -> Any:
+    if isinstance(like, pl.LazyFrame):
+        return pl.scan_parquet(folder / "*.parquet")
+    import dask.dataframe
+
+    parts = parquet_parts(folder)
+    meta = pl.read_parquet(parts[0], n_rows=0).to_pandas()
+    return dask.dataframe.from_map(_read_partition, parts, meta=meta)
+
+
+def _read_partition(path: Path) -> Any:
+    return pl.read_parquet(path).to_pandas()
+
+
+def _of_kind(frame: pl.DataFrame, like: Any) -> Any:
+    if isinstance(like, pl.LazyFrame):
+        return frame.lazy()
+    import dask.dataframe
+
+    return dask.dataframe.from_pandas(frame.to_pandas(), npartitions=like.npartitions)

@@ -1,0 +1,184 @@
+"""Scratch: a folder that only its owner can read, with columns of numbers, a file each.
+
+A file holds one number a row and nothing else. It is mapped, not read: what is asked of it comes
+from the disk, and a whole column is in memory as long as somebody holds it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import pickle
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from icsa.files import UNFINISHED
+from icsa.matrices import Matrix, Vector
+
+__all__ = ["Scratch", "StoredNumbers"]
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """A folder of columns, each named by what it holds and its place.
+
+    Attributes
+    ----------
+    folder : Path
+    n_rows : int
+    """
+
+    folder: Path
+    n_rows: int
+
+    def path(self, what: str, place: int) -> Path:
+        """Return the file of a column."""
+        return self.folder / what / f"{place}.numbers"
+
+    def write(self, what: str, place: int, column: npt.NDArray[Any]) -> None:
+        """Keep a column, as a whole or not at all."""
+        path = self.path(what, place)
+        path.parent.mkdir(exist_ok=True)
+        with self._put_in_place(path) as beside:
+            np.ascontiguousarray(column).tofile(beside)
+
+    @contextmanager
+    def _put_in_place(self, path: Path) -> Iterator[Path]:
+        """Give a name to write to, and put the file in its place when it is complete.
+
+        What a crash of the whole machine would lose is computed again, so nobody waits for the
+        disk.
+        """
+        beside = path.with_name(f"{UNFINISHED}{secrets.token_hex(4)}-{path.name}")
+        with self._telling_of_room():
+            try:
+                yield beside
+                beside.replace(path)
+            finally:
+                beside.unlink(missing_ok=True)
+
+    @contextmanager
+    def _telling_of_room(self) -> Iterator[None]:
+        """Have an error of writing say where there is no room; libraries seldom do."""
+        try:
+            yield
+        except OSError as error:
+            # What numpy raises where it could write a part only has no number.
+            if error.errno not in (None, errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                raise
+            raise OSError(
+                errno.ENOSPC,
+                "No space left for scratch files: a table in blocks needs up to 2.5 times its "
+                "size. Make room, or give another --scratch.",
+                str(self.folder.parent),
+            ) from None
+
+    def column(self, what: str, place: int, dtype: npt.DTypeLike = np.float64) -> Any:
+        """Return a column; whoever writes to it writes to a copy."""
+        path = self.path(what, place)
+        return np.asarray(np.memmap(path, dtype=dtype, mode="c", shape=(self.n_rows,)))
+
+    def loaded(self, what: str, place: int) -> Vector:
+        """Return a column in memory of its own."""
+        return np.fromfile(self.path(what, place))
+
+    def allocate(self, what: str, n_columns: int, dtype: npt.DTypeLike = np.float64) -> None:
+        """Make room for columns that come block by block, where there is none yet."""
+        (self.folder / what).mkdir(exist_ok=True)
+        for place in range(n_columns):
+            with self.path(what, place).open("ab") as file:
+                file.truncate(np.dtype(dtype).itemsize * self.n_rows)
+
+    def rows(
+        self, what: str, places: Sequence[int], rows: slice, dtype: npt.DTypeLike = np.float64
+    ) -> Any:
+        """Return some rows of columns, each column in one piece of memory."""
+        found = np.empty((rows.stop - rows.start, len(places)), order="F", dtype=dtype)
+        for j, place in enumerate(places):
+            with self.path(what, place).open("rb") as file:
+                file.seek(found.itemsize * rows.start)
+                found[:, j] = np.fromfile(file, dtype=dtype, count=rows.stop - rows.start)
+        return found
+
+    def write_rows(
+        self, what: str, places: Sequence[int], rows: slice, values: npt.NDArray[Any]
+    ) -> None:
+        """Write some rows of columns that have room."""
+        with self._telling_of_room():
+            for j, place in enumerate(places):
+                with self.path(what, place).open("r+b") as file:
+                    file.seek(values.itemsize * rows.start)
+                    np.ascontiguousarray(values[:, j]).tofile(file)
+
+    def gathered(self, what: str, places: Sequence[int], rows: npt.NDArray[np.int64]) -> Matrix:
+        """Return rows from all over the table, each in one piece of memory."""
+        found = np.empty((rows.size, len(places)))
+        for j, place in enumerate(places):
+            found[:, j] = self.column(what, place)[rows]
+        return found
+
+    def drop(self, what: str) -> None:
+        """Remove columns that nobody needs any more."""
+        shutil.rmtree(self.folder / what, ignore_errors=True)
+
+    def keep(self, name: str, found: object) -> None:
+        """Keep something small that a pass found."""
+        (self.folder / "found").mkdir(exist_ok=True)
+        text = pickle.dumps(found)
+        with self._put_in_place(self.folder / "found" / name) as beside:
+            beside.write_bytes(text)
+
+    def kept(self, name: str) -> Any:
+        """Return what was kept; a FileNotFoundError where nothing is."""
+        return pickle.loads((self.folder / "found" / name).read_bytes())
+
+    def has(self, name: str) -> bool:
+        """Return whether something is kept by that name."""
+        return (self.folder / "found" / name).exists()
+
+    def forget(self, name: str) -> None:
+        """Let go of what was kept."""
+        (self.folder / "found" / name).unlink(missing_ok=True)
+
+    def link(self, what: str, place: int, other: str, other_place: int) -> None:
+        """Let a column stand for another as well, without a copy where the disk can do that."""
+        target = self.path(other, other_place)
+        target.parent.mkdir(exist_ok=True)
+        target.unlink(missing_ok=True)
+        try:
+            os.link(self.path(what, place), target)
+        except OSError:
+            shutil.copyfile(self.path(what, place), target)
+
+
+class StoredNumbers(Mapping[str, Vector]):
+    """Columns in scratch by their names, each mapped when it is asked for and not before."""
+
+    def __init__(self, scratch: Scratch, places: Mapping[str, tuple[str, int]]) -> None:
+        self._scratch = scratch
+        self._places = dict(places)
+
+    def __getitem__(self, name: str) -> Vector:
+        """Return a column."""
+        column: Vector = self._scratch.column(*self._places[name])
+        return column
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names."""
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        """Return the number of columns."""
+        return len(self._places)
+
+    def places(self) -> dict[str, tuple[str, int]]:
+        """Return where each column is."""
+        return dict(self._places)

@@ -1,0 +1,184 @@
+"""Strata released each for itself, so that effects of them are kept, and put together again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Unpack
+
+import numpy as np
+import polars as pl
+
+from icsa.columns import Column
+from icsa.columns.unmasked import Identifier
+from icsa.errors import InputError
+from icsa.inspection.unit_rows import Places, taken
+from icsa.randomness import Key
+from icsa.recipes import Recipe, resolve_recipe
+from icsa.release.accounts import ColumnChange
+from icsa.release.design_plans import DesignPlan, PreparedDesign
+from icsa.release.methods import MethodOptions
+from icsa.release.planning import Plan, plan
+from icsa.release.preparing import PreparedOnce, prepare
+from icsa.release.releasing import Release, release
+from icsa.schema import Schema
+from icsa.shuffling import permutation
+from icsa.tables import Table
+
+__all__ = ["prepare_strata"]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class PreparedStrata(PreparedDesign):
+    """The strata of a table, each ready to be planned."""
+
+    schema: Schema
+    recipe: Recipe
+    spare: Table
+    strata: Sequence[PreparedOnce | PreparedDesign]
+    sizes: Sequence[int]
+
+    def planned(
+        self, progress: Callable[[str, float], None], **options: Unpack[MethodOptions]
+    ) -> StrataPlan:
+        """Return the plan of every stratum."""
+        progress("looking at strata", 0.1)
+        plans = []
+        options["straight"] = True  # all strata are made alike
+        for number, (stratum, size) in enumerate(zip(self.strata, self.sizes, strict=True)):
+            try:
+                plans.append(plan(stratum, **options))
+            except InputError as error:
+                raise InputError(_too_small(number, len(self.strata), size, error)) from error
+        return StrataPlan(
+            schema=self.schema, spare=self.spare, columns=plans[0].columns, plans=tuple(plans)
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class StrataPlan(DesignPlan):
+    """A plan for every stratum."""
+
+    schema: Schema
+    spare: Table
+    columns: Mapping[str, Column]
+    plans: tuple[Plan | DesignPlan, ...]
+
+    @property
+    def within(self) -> Plan:
+        """The plan of the first stratum."""
+        first = self.plans[0]
+        return first if isinstance(first, Plan) else first.within
+
+    def released(self, key: Key, progress: Callable[[str, float], None]) -> Release:
+        """Return the releases of all strata as one table, in a random order."""
+        progress("masking strata", 0.4)
+        made = [release(one, key.child("stratum", k)) for k, one in enumerate(self.plans)]
+        frame = pl.concat([one.table.frame for one in made], how="vertical_relaxed")
+        order = permutation(frame.height, key.stream("rows"))
+        fresh = [
+            Identifier.fit(self.spare.frame[name], spec).fresh(frame.height).alias(name)
+            for name, spec in self.schema.columns.items()
+            if spec.action == "replace"
+        ]
+        letters = {
+            name: pl.concat([one.table.missing_letters[name] for one in made])[order]
+            for name in self.spare.missing_letters
+            if all(name in one.table.missing_letters for one in made)
+        }
+        changes = tuple(
+            replace(
+                self._told(own),
+                missing_before=sum(change.missing_before for change in own),
+                missing_after=sum(change.missing_after for change in own),
+                beyond="",
+            )
+            for own in zip(*(one.columns for one in made), strict=True)
+        )
+        told = dict.fromkeys(text for one in made for text in one.warnings)
+        moved = {
+            rule: sum(one.moved_cells.get(rule, 0) for one in made) for rule in self.schema.rules
+        }
+        return replace(
+            made[0],
+            table=replace(
+                made[0].table,
+                frame=frame[order].with_columns(fresh),
+                missing_letters=letters,
+                variables={
+                    name: found
+                    for name, found in self.spare.variables.items()
+                    if name in frame.columns
+                },
+            ),
+            columns=changes,
+            relations=tuple(
+                text for text in made[0].relations if all(text in one.relations for one in made)
+            ),
+            moved_cells=moved,
+            warnings=(
+                *told,
+                f"Released within {len(made)} strata, which show in the release as they are: "
+                "somebody who is known to be in a stratum is one of fewer.",
+            ),
+        )
+
+    def _told(self, own: Sequence[ColumnChange]) -> ColumnChange:
+        """Return what was done to a column in the first stratum in which it varies."""
+        told = next((change for change in own if change.action != "constant"), own[0])
+        if told.action != "constant" or self.schema.columns[told.name].kind == "constant":
+            return told
+        kind = self.schema.columns[told.name].kind
+        return replace(told, kind=kind, how="one value in each stratum, as it was")
+
+    def __repr__(self) -> str:
+        """Show sizes only."""
+        return f"<StrataPlan: {len(self.plans)} strata>"
+
+
+def prepare_strata(table: Table, schema: Schema, recipe: str) -> PreparedStrata:
+    """Return the strata of a table, each fitted."""
+    names = list(schema.design.strata)
+    for name in names:
+        if table.frame[name].null_count():
+            raise InputError(
+                f"Column {name!r} is a stratum: {table.frame[name].null_count()} missing."
+            )
+    rows = _rows_of_strata(table, names)
+    without = replace(schema, design=replace(schema.design, strata=(), unit=False))
+    weight = schema.design.weight
+    prepared, sizes = [], []
+    for number, own in enumerate(rows):
+        part, said = taken(table, own), without
+        if weight and part.frame[weight].n_unique() == 1:  # stays as it is
+            said = replace(said, design=replace(said.design, weight=None))
+        try:
+            prepared.append(prepare(part, schema=said, recipe=recipe))
+        except InputError as error:
+            raise InputError(_too_small(number, len(rows), own.size, error)) from error
+        sizes.append(own.size)
+    return PreparedStrata(
+        schema=schema,
+        recipe=resolve_recipe(recipe, schema.recipe),
+        spare=table,
+        strata=prepared,
+        sizes=sizes,
+    )
+
+
+def _rows_of_strata(table: Table, names: Sequence[str]) -> list[Places]:
+    """Return the rows of every stratum, those of the first row's first."""
+    grouped = (
+        table.frame.select(names)
+        .with_row_index("icsa row")
+        .group_by(names, maintain_order=True)
+        .agg("icsa row")
+    )
+    return [np.asarray(rows.to_numpy(), dtype=np.int64) for rows in grouped["icsa row"]]
+
+
+def _too_small(number: int, n_strata: int, size: int, error: InputError) -> str:
+    return (
+        f"Stratum number {number + 1} of {n_strata} has {size} rows and cannot be released for "
+        f"itself: {error} Merge strata, or name fewer columns under strata."
+    )

@@ -1,0 +1,354 @@
+"""The plan and the release of units on two levels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from icsa.columns import Column
+from icsa.constraints.keeping import Bonds, keep_rules, rules_of
+from icsa.inspection import type_in_words
+from icsa.inspection.unit_rows import Places
+from icsa.matrices import Vector
+from icsa.randomness import Key
+from icsa.release.accounts import ColumnChange, changes_of, reaches_of, warnings_of
+from icsa.release.design_plans import DesignPlan, UnitAccount
+from icsa.release.encoding import Encoding
+from icsa.release.limits import LIMITS
+from icsa.release.planning import Plan
+from icsa.release.preparing import extent_of
+from icsa.release.releasing import Release, cells_in_place, release, specs_in_file
+from icsa.release.units.aggregates import Aggregate
+from icsa.release.units.effects import Curve, Effects
+from icsa.release.units.level_calibration import LevelStatistics, Parts, calibrated
+from icsa.release.units.row_level import RowLevel
+from icsa.release.units.row_residuals import ResidualPlan
+from icsa.release.units.unit_scores import UnitScores
+from icsa.release.units.visit_times import TimePattern
+from icsa.schema import Schema
+from icsa.tables import Table
+from icsa.threads import give_back_memory, one_linear_algebra_thread
+
+__all__ = ["PATTERN", "LevelPlan", "UnitTime", "effect_names"]
+
+# What a unit has besides its columns, in a table with a row a unit.
+PATTERN = {
+    "rows": "number of rows",
+    "left": "time left at the last row",
+    "span": "time from first to last row",
+    "start": "time of the first row",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class UnitTime:
+    """The time of rows: its column, the one start where all have it, and the column of its ends."""
+
+    column: Column
+    start: float
+    bound: str | None
+
+
+def effect_names(encoding: Encoding, sloped: Places) -> tuple[list[str], list[str]]:
+    """Return what the levels and slopes of all scores are called."""
+    of_scores = [""] * encoding.n_scores
+    for part in encoding.parts:
+        for number, place in enumerate(range(part.place.start, part.place.stop)):
+            more = f" {number + 1}" if part.column.width > 1 else ""
+            of_scores[place] = f"{part.column.name}{more}"
+    for group in range(len(encoding.group_shares)):
+        of_scores[encoding.n_columns_scores + group] = f"missing cells {group + 1}"
+    levels = [f"{name}: level of a unit" for name in of_scores]
+    return levels, [f"{of_scores[place]}: slope of a unit" for place in sloped]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class LevelPlan(DesignPlan):
+    """A plan for units with irregular rows.
+
+    Attributes
+    ----------
+    schema : Schema
+        Of the whole table.
+    spare : Table
+        The table itself.
+    columns : mapping of str to Column
+        Of units.
+    n_rows : int
+    units : Plan
+        Of the table with a row a unit.
+    rows : RowLevel
+    unit_columns : mapping of str to Column
+        Of the table's own, and computed ones too.
+    time : UnitTime, optional
+    pattern : TimePattern
+    curve : Curve
+    effects : Effects
+    residuals : ResidualPlan
+        What remains of each row.
+    turned : ndarray
+        Of each slope, how much is in the level: levels without it are unrelated to slopes.
+    scores : UnitScores
+    aggregates : tuple of Aggregate
+    wanted : LevelStatistics
+        What calibration aims at.
+    """
+
+    schema: Schema
+    spare: Table
+    columns: Mapping[str, Column]
+    n_rows: int
+    units: Plan
+    rows: RowLevel
+    unit_columns: Mapping[str, Column]
+    time: UnitTime | None
+    pattern: TimePattern
+    curve: Curve
+    effects: Effects
+    residuals: ResidualPlan
+    turned: Vector
+    scores: UnitScores
+    aggregates: tuple[Aggregate, ...]
+    wanted: LevelStatistics
+
+    @property
+    def within(self) -> Plan:
+        """The plan of its table with a row a unit, or of logarithms of weights."""
+        return self.units
+
+    def released(self, key: Key, progress: Callable[[str, float], None]) -> Release:
+        """Return the release on both levels."""
+        progress("masking units", 0.3)
+        made = release(self.units, key.child("units"))
+        frame = made.table.frame
+        units = {
+            name: column.numbers(frame[name])
+            for name, column in self.units.columns.items()
+            if name in self.unit_columns
+        }
+        with one_linear_algebra_thread():
+            starts, times = self._times(frame, units, key.child("times"))
+            progress("masking rows", 0.5)
+            parts = self._parts(frame, units, starts, times, key.child("residuals"))
+            progress("calibrating", 0.6)
+            whole, moved = self._numbers(parts, units, times, key.child("rows"))
+        progress("writing cells", 0.8)
+        give_back_memory()
+        cells, letters = self._cells(made.table, whole, starts, key.child("rows"))
+        own = self.spare.missing_letters
+        table = replace(
+            made.table,
+            frame=pl.DataFrame([cells[n] for n in self.spare.frame.columns if n in cells]),
+            missing_letters={n: found for n, found in letters.items() if n in own},
+        )
+        return self._accounted(replace(made, table=table), whole, moved, starts, key)
+
+    def _times(
+        self, frame: pl.DataFrame, units: Mapping[str, Vector], key: Key
+    ) -> tuple[Places, Vector | None]:
+        """Return where units begin, and the times of their rows."""
+        columns = {name: _floats(frame[PATTERN[name]]) for name in self.pattern.columns}
+        clock = self.pattern.clock
+        if clock is None or self.time is None:
+            return self.pattern.released(columns, None, self.units.mask, key).starts, None
+        start = columns.get("start", np.full(frame.height, self.time.start))
+        start = np.rint((start - self.time.start) / clock.step) * clock.step + self.time.start
+        ends = None
+        if clock.listed is not None:
+            start = np.clip(start, 0.0, clock.listed.size - 1.0)
+            ends = clock.listed.size - 1.0 - start
+        if self.time.bound is not None:
+            limits = clock.ticks(units[self.time.bound])
+            over = np.maximum(np.ceil((start - limits) / clock.step), 0.0)
+            start = start - over * clock.step
+            ends = limits - start if ends is None else np.minimum(ends, limits - start)
+        found = self.pattern.released(columns, ends, self.units.mask, key)
+        assert found.ticks is not None
+        ticks = found.ticks + np.repeat(start, np.diff(found.starts))
+        return found.starts, clock.numbers(ticks)
+
+    def _parts(
+        self,
+        frame: pl.DataFrame,
+        units: Mapping[str, Vector],
+        starts: Places,
+        times: Vector | None,
+        key: Key,
+    ) -> Parts:
+        """Return the masked parts of all scores."""
+        effects, q, sizes = self.effects, self.effects.levels.shape[1], np.diff(starts)
+        x = self.scores.of(units, starts.size - 1)
+        elapsed, ends = None, None
+        if times is not None:
+            elapsed = times - np.repeat(times[starts[:-1]], sizes)
+            if self.time is not None and self.time.bound is not None:
+                ends = np.maximum(units[self.time.bound] - times[starts[:-1]], 0.0)
+        design = self.curve.design(elapsed, starts, ends, x)
+        names = effect_names(self.rows.encoding, effects.sloped)
+        found = np.column_stack([_floats(frame[name]) for name in (*names[0], *names[1])])
+        levels, slopes = found[:, :q].copy(), found[:, q:]
+        levels[:, effects.sloped] += slopes * self.turned
+        curve = design @ effects.shared
+        z = self.curve.slopes(elapsed, int(starts[-1]))
+        for j, slope in zip(effects.sloped.tolist(), slopes.T, strict=True):
+            curve[:, j] += np.repeat(slope, sizes) * z
+        lags = self.curve.lags(elapsed, starts)
+        if design.shape[0] > LIMITS.sample_rows:  # calibration looks at no more
+            design = design[: LIMITS.sample_rows].copy()
+        give_back_memory()
+        residuals = self.residuals.released(starts, lags, effects.memory, key)
+        return Parts(curve, levels, residuals, starts, design, x, z)
+
+    def _numbers(
+        self, parts: Parts, units: Mapping[str, Vector], times: Vector | None, key: Key
+    ) -> tuple[dict[str, Vector], Mapping[str, int]]:
+        """Return numbers of both levels, one a row, after all that follows and all rules."""
+        rows, recipe, sizes = self.rows, self.rows.recipe, np.diff(parts.starts)
+        sample = parts.first(LIMITS.sample_rows)
+        correction = calibrated(sample, self.wanted, rows.view, recipe.calibration_rounds)
+        del sample
+        scores = parts.put_together_once(correction)
+        give_back_memory()
+        encoding = rows.encoding
+        if not recipe.exact_counts:
+            encoding = encoding.with_moved_counts(scores.shape[0], key.child("counts"))
+        encoding = encoding.with_drawn_tails(key)
+        decoded = rows.decoded(scores, encoding)
+        above = {name: np.repeat(numbers, sizes) for name, numbers in units.items()}
+        if times is not None and self.time is not None:
+            above[self.time.column.name] = times
+        coded = {part.column.name: part.column for part in encoding.parts}
+        share = scores.shape[0] / self.n_rows
+        del scores
+        derivation = rows.derivation.with_missing(lambda one: round(share * one.missing))
+        whole = derivation.restore({**above, **decoded}, coded, self.bonds.hold)
+        specs = [*specs_in_file(rows), *specs_in_file(self.units)]
+        rules = rules_of(rows.rules, self.spare.frame, specs)
+        whole, moved = keep_rules(whole, self.bonds, rules)
+        for one in self.aggregates:
+            column = self.unit_columns[one.target]
+            found = self.bonds.rounded(one.target, one.compute(whole, parts.starts))
+            whole[one.target] = np.repeat(np.clip(found, column.lower, column.upper), sizes)
+        return whole, moved
+
+    @property
+    def bonds(self) -> Bonds:
+        """What holds the columns of a row together; those of its unit are not moved."""
+        above = dict(self.unit_columns)
+        if self.time is not None:
+            above[self.time.column.name] = self.time.column
+        return Bonds(
+            columns={**above, **self.rows.columns},
+            derivation=self.rows.derivation,
+            groups={part.column.name: part.group for part in self.rows.encoding.parts},
+            fixed=frozenset(above),
+        )
+
+    def _cells(
+        self, units: Table, whole: Mapping[str, Vector], starts: Places, key: Key
+    ) -> tuple[dict[str, pl.Series], dict[str, pl.Series]]:
+        """Return all columns, and the letters of their missing cells."""
+        sizes = np.diff(starts)
+        unit = np.repeat(np.arange(sizes.size), sizes)
+        own = {name: whole[name] for name in self.rows.columns}
+        cells, letters = cells_in_place(self.rows, own, key, int(starts[-1]))
+        for name in (n for n in units.frame.columns if n in self.spare.frame.columns):
+            cells[name] = units.frame[name].gather(unit)
+            if name in units.missing_letters:
+                letters[name] = units.missing_letters[name].gather(unit)
+        computed = {one.target: self.unit_columns[one.target] for one in self.aggregates}
+        if self.time is not None:
+            computed[self.time.column.name] = self.time.column
+        for name, column in computed.items():
+            if self.schema.columns[name].action != "drop":
+                cells[name] = column.cells(whole[name])
+        return cells, letters
+
+    def _accounted(
+        self,
+        made: Release,
+        whole: Mapping[str, Vector],
+        moved: Mapping[str, int],
+        starts: Places,
+        key: Key,
+    ) -> Release:
+        """Return the release with the account of both levels."""
+        frame, rows = made.table.frame, self.rows
+        own = {name: whole[name] for name in rows.columns}
+        extents = {name: extent_of(numbers) for name, numbers in own.items()}
+        reaches = reaches_of(rows, own)
+        changes = {change.name: change for change in made.columns}
+        changes |= {c.name: c for c in changes_of(rows, frame, extents, reaches)}
+        warnings = (*made.warnings, *warnings_of(rows, key, extents, reaches, own))
+        variables = self.spare.variables.items()
+        return replace(
+            made,
+            table=replace(made.table, variables={n: v for n, v in variables if n in frame.columns}),
+            columns=tuple(self._changes(changes, frame)),
+            warnings=tuple(dict.fromkeys(warnings)),
+            relations=(
+                *made.relations,
+                *rows.derivation.describe_in(whole, self.bonds.rounded),
+                *(one.describe() for one in self.aggregates),
+                *self._on_times(),
+            ),
+            moved_cells={**made.moved_cells, **moved},
+            n_components=made.n_components + self.residuals.n_components,
+            units=UnitAccount(
+                unit=str(self.schema.design.unit),
+                way="two levels",
+                n_units=starts.size - 1,
+                rows_before=self.n_rows,
+                rows_after=int(starts[-1]),
+            ),
+        )
+
+    def _on_times(self) -> Iterator[str]:
+        if self.time is not None:
+            yield f"{self.time.column.name} grows from row to row of a unit"
+            if self.time.bound is not None:
+                yield f"{self.time.column.name} never exceeds {self.time.bound}"
+
+    def _changes(
+        self, changes: Mapping[str, ColumnChange], frame: pl.DataFrame
+    ) -> Iterator[ColumnChange]:
+        """Yield what was done to each column of the table, on whichever level."""
+        computed = {one.target: one for one in self.aggregates}
+        for name, spec in self.schema.columns.items():
+            after = frame[name] if name in frame.columns else None
+            if name in changes:
+                change = changes[name]
+                if name == self.schema.design.unit and change.action == "replaced":
+                    change = replace(change, how="fresh identifiers, one a unit")
+                elif change.action == "masked" and spec.belongs_to == "unit":
+                    change = replace(change, how=f"{change.how}, one a unit")
+                elif change.how == "masked, counts kept":
+                    change = replace(change, how="masked, levels in the same proportions")
+            else:
+                one = computed.get(name)
+                how = "made anew, growing" if one is None else f"recomputed: {one.describe()}"
+                change = ColumnChange(
+                    name=name,
+                    kind=spec.kind,
+                    action="masked" if one is None else "recomputed",
+                    how=how,
+                    type_before=type_in_words(self.spare.frame[name].dtype),
+                    type_after="" if after is None else type_in_words(after.dtype),
+                    decimals=None,
+                    labels=False,
+                    missing_before=0,
+                    missing_after=0 if after is None else after.null_count(),
+                )
+            yield change
+
+    def __repr__(self) -> str:
+        """Show sizes only."""
+        return f"<LevelPlan: {self.units!r}, {self.n_rows} rows>"
+
+
+def _floats(cells: pl.Series) -> Vector:
+    """Return the numbers of a column, NaN where missing."""
+    return np.asarray(cells.cast(pl.Float64).fill_null(np.nan).to_numpy())

@@ -1,0 +1,70 @@
+"""Which way a table goes of which something is said: units, weights, strata."""
+
+from __future__ import annotations
+
+from icsa.errors import InputError
+from icsa.inspection.design_checks import checked_units
+from icsa.inspection.overview import with_belonging
+from icsa.inspection.unit_rows import UnitRows
+from icsa.release.design_plans import PreparedDesign
+from icsa.release.limits import LIMITS
+from icsa.release.strata_release import prepare_strata
+from icsa.release.units.two_levels import prepare_levels
+from icsa.release.units.wide_release import prepare_wide
+from icsa.release.units.wide_tables import WideLayout, layout_by_role, layout_by_time
+from icsa.release.weighted_release import prepare_weighted
+from icsa.schema import Schema
+from icsa.tables import Table
+
+__all__ = ["prepare_designed"]
+
+
+def prepare_designed(table: Table, schema: Schema, recipe: str, *, guessed: bool) -> PreparedDesign:
+    """Return a table of which something is said, ready to be planned.
+
+    Parameters
+    ----------
+    table : Table
+    schema : Schema
+        Whose design is checked.
+    recipe : str
+    guessed : bool
+        Whether the columns' kinds were guessed: those of units are guessed again from units.
+    """
+    design = schema.design
+    if design.unit and (design.weight or design.strata):
+        raise InputError(
+            "Weights and strata of people with several rows are not released yet. Leave weight and "
+            "strata out; the weight is then masked as any other column."
+        )
+    if design.unit:
+        return _prepare_units(table, schema, recipe, guessed=guessed)
+    if design.strata:
+        return prepare_strata(table, schema, recipe)
+    return prepare_weighted(table, schema, recipe)
+
+
+def _prepare_units(table: Table, schema: Schema, recipe: str, *, guessed: bool) -> PreparedDesign:
+    """Return a table whose schema names a unit, ready to be planned."""
+    schema = with_belonging(table, schema, guessed=guessed)
+    rows, _ = checked_units(table, schema)
+    layout = _layout(table, schema, rows)
+    if layout is not None:
+        return prepare_wide(table, schema, layout, recipe)
+    return prepare_levels(table, schema, rows, recipe)
+
+
+def _layout(table: Table, schema: Schema, rows: UnitRows) -> WideLayout | None:
+    """Return where rows stand side by side, if that is the way."""
+    design = schema.design
+    of_unit = [n for n, s in schema.columns.items() if s.belongs_to == "unit" or n == design.unit]
+    of_row = [name for name in schema.columns if name not in of_unit]
+    if design.role:
+        return layout_by_role(table, rows, design.role, of_unit, of_row, LIMITS.fewest_in_a_place)
+    if not design.time:
+        return None
+    layout = layout_by_time(table, rows, design.time, of_unit, of_row)
+    if layout is None or layout.n_places > LIMITS.most_places:
+        return None
+    width = len(of_unit) + layout.n_places * len(of_row)
+    return layout if rows.n_units >= LIMITS.units_a_column * width else None

@@ -1,0 +1,156 @@
+"""Tables in Parquet files of which one column at a time is read: for those that do not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+import polars as pl
+
+from icsa.errors import InputError
+from icsa.files import require_not_empty, require_readable
+from icsa.tables.arrow_files import BROKEN, damaged, flat, read_parquet_columns
+from icsa.tables.table import Layout, Table, Variable
+
+__all__ = ["StoredTable", "parquet_parts", "stored_parquet"]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class StoredTable:
+    """A table in one Parquet file or several, whose rows follow one another.
+
+    Attributes
+    ----------
+    parts : tuple of Path
+    rows : tuple of int
+        How many each part has.
+    dtypes : mapping of str to polars data type
+    variables, layout
+        As those of `Table`.
+    """
+
+    parts: tuple[Path, ...]
+    rows: tuple[int, ...]
+    dtypes: Mapping[str, pl.DataType]
+    variables: Mapping[str, Variable] = field(default_factory=lambda: MappingProxyType({}))
+    layout: Layout = field(default_factory=lambda: Layout("parquet"))
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all parts."""
+        return sum(self.rows)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(self.dtypes)
+
+    @property
+    def n_bytes(self) -> int:
+        """What the cells take in memory, as numbers: eight bytes each."""
+        return 8 * self.n_rows * len(self.dtypes)
+
+    def column(self, name: str) -> Table:
+        """Return a table of one column, all rows of it.
+
+        Raises
+        ------
+        InputError
+            A part cannot be read, or has another type there than its first rows said.
+        """
+        found = []
+        for part in self.parts:
+            try:
+                cells = read_parquet_columns(part, [name])[name]
+            except BROKEN:
+                raise InputError(damaged(part, "Parquet")) from None
+            found.append(cells)
+        try:
+            cells = pl.concat(found, rechunk=True) if len(found) > 1 else found[0].rechunk()
+        except pl.exceptions.PolarsError:
+            raise InputError(
+                f"Column {name!r} has other ordered levels in some parts than in {self.parts[0]}. "
+                "Write all parts with the same levels."
+            ) from None
+        return Table(cells.to_frame(), self.variables, self.layout)
+
+    def without_rows(self) -> Table:
+        """Return a table with all columns and no row."""
+        frame = pl.DataFrame(schema=dict(self.dtypes))
+        return Table(frame, self.variables, self.layout)
+
+    def __repr__(self) -> str:
+        """Show the size only."""
+        return f"<StoredTable of {self.n_rows} rows and {len(self.dtypes)} columns>"
+
+
+def parquet_parts(path: Path) -> tuple[Path, ...]:
+    """Return the Parquet files that a name stands for: itself, those of a folder, or of a pattern.
+
+    Raises
+    ------
+    InputError
+        There are none.
+    """
+    if path.is_dir():
+        found = sorted(p for p in path.iterdir() if p.suffix in (".parquet", ".pq"))
+        if not found:
+            raise InputError(
+                f"{path} is a folder. Give the name of a file in it. Folders of Parquet files are "
+                "read as one table; this one has none."
+            )
+        return tuple(found)
+    if path.exists() or not set("*?[") & set(path.name):
+        require_readable(path)
+        require_not_empty(path)
+        return (path,)
+    found = sorted(path.parent.glob(path.name))
+    if not found:
+        raise InputError(f"No file is called {path}. Check the pattern, and quote it.")
+    return tuple(found)
+
+
+def stored_parquet(parts: Sequence[Path]) -> StoredTable:
+    """Return the table in Parquet files, after a look at what each says of itself.
+
+    Raises
+    ------
+    InputError
+        A file is damaged, or its columns are not those of the first, by name or by type.
+    """
+    dtypes: dict[str, pl.DataType] = {}
+    rows = []
+    for number, part in enumerate(parts, start=1):
+        try:
+            schema = pl.read_parquet_schema(part)
+            rows.append(int(pl.scan_parquet(part, glob=False).select(pl.len()).collect().item()))
+            if number == 1:
+                dtypes = dict(flat(str(part), read_parquet_columns(part, list(schema), 0)).schema)
+            else:
+                _require_alike(part, number, schema, read_parquet_columns(parts[0], None, 0).schema)
+        except BROKEN:
+            raise InputError(damaged(part, "Parquet")) from None
+    return StoredTable(parts=tuple(parts), rows=tuple(rows), dtypes=dtypes)
+
+
+def _require_alike(
+    part: Path, number: int, schema: Mapping[str, pl.DataType], first: Mapping[str, pl.DataType]
+) -> None:
+    where = f"{part} (part {number})"
+    absent = [name for name in first if name not in schema]
+    more = [name for name in schema if name not in first]
+    if absent or more:
+        what = f"has no column {absent[0]!r}" if absent else f"has a column {more[0]!r} besides"
+        raise InputError(
+            f"{where} {what}, other than the first part. Give all parts the same columns."
+        )
+    for name, dtype in first.items():
+        levelled = isinstance(dtype, pl.Categorical | pl.Enum)
+        alike = isinstance(schema[name], type(dtype)) if levelled else schema[name] == dtype
+        if not alike:
+            raise InputError(
+                f"{where}: column {name!r} is of type {schema[name]}, and of type {dtype} in the "
+                "first part. Give it one type in all parts."
+            )

@@ -1,0 +1,66 @@
+"""Frames that are not in memory: polars' LazyFrame and Dask's DataFrame, in and out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import dask.dataframe
+import polars as pl
+import pytest
+
+from icsa.errors import InputError
+from icsa.inspection import guess_schema
+from icsa.release import anonymize
+from icsa.tables import from_frame
+
+from .tables import measured
+
+
+def test_a_lazy_frame_comes_back_as_one_with_the_same_cells(tmp_path: Path):
+    frame = measured().select("kg", "score", "age")
+    path = tmp_path / "schema.toml"
+    kinds = {"kg": "continuous", "score": "continuous", "age": "integer"}
+    columns = [f'[columns.{name}]\nkind = "{kind}"\n' for name, kind in kinds.items()]
+    path.write_text("version = 1\n" + "".join(columns) + "upper = 900\n", encoding="utf-8")
+    released = anonymize(frame.lazy(), schema=path, random_state=3, return_key=True)
+    assert isinstance(released.table, pl.LazyFrame)
+    wanted = anonymize(frame, schema=path, random_state=3)
+    assert released.table.collect().equals(wanted.table)
+    assert released.columns == wanted.columns
+    assert released.n_rows == frame.height
+    assert released.key is not None
+
+
+def test_a_dask_frame_comes_back_as_one_with_as_many_partitions():
+    frame = measured().select("kg", "score")
+    parts = dask.dataframe.from_pandas(frame.to_pandas(), npartitions=3)
+    released = anonymize(parts, random_state=3)
+    assert released.table.npartitions == 3
+    assert pl.from_pandas(released.table.compute()).equals(anonymize(frame, random_state=3).table)
+
+
+def test_short_ones_are_released_in_memory():
+    frame = measured(n_rows=300)
+    wanted = anonymize(frame, random_state=3).table
+    assert anonymize(frame.lazy(), random_state=3).table.collect().equals(wanted)
+    parts = dask.dataframe.from_pandas(frame.to_pandas(), npartitions=2)
+    found = anonymize(parts, random_state=3).table
+    assert pl.from_pandas(found.compute()).equals(wanted)
+
+
+def test_what_needs_all_rows_is_refused():
+    with pytest.raises(InputError, match=r"weight needs the table in memory.*collect the frame"):
+        anonymize(measured().lazy(), weight="kg")
+
+
+def test_a_schema_is_held_against_the_cells():
+    frame = measured().select("kg", "score", "age")
+    guessed = guess_schema(from_frame(frame))
+    age = replace(guessed.columns["age"], upper=60)
+    schema = replace(guessed, columns={**guessed.columns, "age": age})
+    with pytest.raises(InputError, match="above the declared upper bound 60"):
+        anonymize(frame.lazy(), schema=schema)
+    ruled = replace(guessed, rules=("age <= 60",))
+    with pytest.raises(InputError, match="the table itself breaks it"):
+        anonymize(frame.lazy(), schema=ruled)

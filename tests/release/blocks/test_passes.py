@@ -1,0 +1,164 @@
+"""Passes: kept results, workers that are lost, a cluster, and scratch that is private and goes."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import stat
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from icsa.errors import InputError
+from icsa.jobs.dask_cluster import connected
+from icsa.limits import LONG
+from icsa.randomness import as_key
+from icsa.release import anonymize
+from icsa.release.blocks import Passes, Scratch
+from icsa.release.blocks.ground import Ground, row_ranges
+from icsa.release.blocks.large_runs import Resources, ground_for
+from icsa.release.blocks.passes import Task
+from icsa.release.blocks.scratch_runs import Run, leftovers, opened_scratch
+from icsa.tables.stored import StoredTable, parquet_parts, stored_parquet
+
+from .tables import measured, released_in_blocks, require_the_same, stored
+
+
+def doubled(scratch: Scratch, number: int) -> int:
+    with (scratch.folder / "calls").open("a") as calls:
+        calls.write(f"{number}\n")
+    return 2 * number
+
+
+def killed_once(scratch: Scratch, number: int) -> int:
+    mark = scratch.folder / "killed"
+    if number == 1 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def test_what_is_done_is_not_done_again(tmp_path: Path):
+    passes = Passes(Scratch(tmp_path, 3))
+    tasks = [Task(doubled, (number,)) for number in range(3)]
+    assert passes.over("doubling", tasks) == [0, 2, 4]
+    passes.scratch.forget("doubling-1")
+    assert passes.over("doubling", tasks) == [0, 2, 4]
+    assert (tmp_path / "calls").read_text().split() == ["0", "1", "2", "1"]
+
+
+def test_no_text_shows_what_a_task_is_given():
+    assert "secret" not in repr(Task(doubled, (b"secret",)))
+
+
+def test_goes_on_when_a_worker_is_killed(tmp_path: Path):
+    passes = Passes(Scratch(tmp_path, 3), workers=2)
+    tasks = [Task(killed_once, (number,)) for number in range(4)]
+    assert passes.over("survivors", tasks) == [0, 1, 2, 3]
+    assert (tmp_path / "killed").exists()
+
+
+@pytest.mark.parametrize("engine", ["processes", "dask"])
+def test_workers_give_the_same_cells(tmp_path: Path, engine: str):
+    frame = measured(3).select("kg", "dose", "score")
+    table, wanted = stored(frame, tmp_path / "parts", [70_000]), anonymize(frame, random_state=1)
+    if engine == "processes":
+        found = released_in_blocks(table, tmp_path / "scratch", leaves=3, workers=2)
+    else:
+        with connected("local", 2) as client:
+            found = released_in_blocks(
+                table, tmp_path / "scratch", leaves=3, workers=2, dask=client
+            )
+    require_the_same(found, wanted)
+
+
+def test_scratch_is_private_and_removed_at_the_end_and_on_errors(tmp_path: Path):
+    run = Run({"input": "a table"}, as_key(1), resumable=True)
+    with opened_scratch(tmp_path, run, resume=False) as folder:
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(ZeroDivisionError), opened_scratch(tmp_path, run, resume=False):
+        raise ZeroDivisionError
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("resumable", [True, False])
+def test_scratch_stays_after_an_interruption_only_where_it_can_be_gone_on_with(
+    tmp_path: Path, resumable: bool
+):
+    run = Run({"input": "a table"}, as_key(1), resumable=resumable)
+    with pytest.raises(KeyboardInterrupt) as stop, opened_scratch(tmp_path, run, resume=False):
+        raise KeyboardInterrupt
+    assert bool(list(tmp_path.iterdir())) == resumable
+    if resumable:
+        assert "--resume" in stop.value.__notes__[0]
+        with (
+            pytest.raises(InputError, match=r"interrupted run .*--resume.*rm -r"),
+            opened_scratch(tmp_path, run, resume=False),
+        ):
+            pass
+        other = Run({"input": "another"}, as_key(1), resumable=True)
+        assert "left by a run on a table" in leftovers(tmp_path, other)[0]
+        with opened_scratch(tmp_path, run, resume=True):
+            assert leftovers(tmp_path, other) == []  # somebody works in it
+
+
+def test_the_key_of_a_run_tells_it_from_others():
+    one, other = (Run({"input": "x"}, as_key(seed), resumable=True).name for seed in (1, 2))
+    assert one != other
+    assert one == Run({"input": "x"}, as_key(1), resumable=True).name
+
+
+def test_a_full_disk_is_named(tmp_path: Path):
+    scratch = Scratch(tmp_path, 100_000)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, before[1]))
+    try:
+        with pytest.raises(OSError, match=r"No space left for scratch files.*--scratch"):
+            scratch.write("numbers", 0, np.zeros(100_000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not list((tmp_path / "numbers").iterdir())
+
+
+def test_blocks_are_whole_leaves():
+    assert [rows.stop for rows in row_ranges(40_000, 20_000)] == [16_384, 32_768, 40_000]
+
+
+def _table(n_rows: int) -> StoredTable:
+    return StoredTable(parts=(), rows=(n_rows,), dtypes={"x": pl.Float64()})
+
+
+def test_memory_that_does_not_hold_a_column_is_refused_with_what_would(tmp_path: Path):
+    resources = Resources(memory=10**9, scratch=tmp_path, workers=2)
+    with pytest.raises(InputError, match=r"takes 2.4 GB .* --memory 4.8GB, or fewer --workers"):
+        ground_for(_table(50_000_000), resources)
+    assert isinstance(ground_for(_table(5_000_000), resources), Ground)
+    with pytest.raises(InputError, match="released in memory only"):
+        ground_for(_table(LONG), resources)
+
+
+def test_a_part_with_another_type_or_that_cannot_be_read_is_named(tmp_path: Path):
+    for number in range(1, 8):
+        cells = [1.5, 2.5] if number < 7 else [1, 2]
+        pl.DataFrame({"age": cells, "kg": [1.0, 2.0]}).write_parquet(tmp_path / f"{number}.parquet")
+    with pytest.raises(InputError, match=r"7\.parquet \(part 7\): column 'age' is of type Int64"):
+        stored_parquet(parquet_parts(tmp_path))
+    pl.DataFrame({"age": [1.5]}).write_parquet(tmp_path / "7.parquet")
+    with pytest.raises(InputError, match=r"part 7\) has no column 'kg'"):
+        stored_parquet(parquet_parts(tmp_path))
+    (tmp_path / "7.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(InputError, match=r"7\.parquet is not a whole Parquet file"):
+        stored_parquet(parquet_parts(tmp_path))
+
+
+def test_cells_that_cannot_be_read_are_found_when_their_column_is(tmp_path: Path):
+    path = tmp_path / "one.parquet"
+    pl.DataFrame({"age": np.random.default_rng(1).normal(size=50_000)}).write_parquet(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:1000] + bytes(200_000) + whole[201_000:])
+    with pytest.raises(InputError, match=r"one\.parquet is not a whole Parquet file"):
+        stored_parquet([path]).column("age")
