@@ -1,0 +1,324 @@
+"""`compare`: this table's best release, beside all others and what rivals would do."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from icsa.assessment.asked import Asked, check_asked
+from icsa.assessment.usefulness import fitted_models
+from icsa.choice.advice import Advice, advise, front_of
+from icsa.choice.budget import DrawPlan, Size, draw_plan
+from icsa.choice.candidates import candidates_of
+from icsa.choice.race import Engine, run_race
+from icsa.choice.standings import Standing
+from icsa.choice.trials import RaceConfig, Subject
+from icsa.comparison.matching import match_tables
+from icsa.errors import InputError
+from icsa.files import write_text_atomically
+from icsa.inspection import guess_schema
+from icsa.inspection.units_seen import units_seen
+from icsa.jobs import spoken
+from icsa.measures import Measure
+from icsa.release import prepare
+from icsa.release.preparing import PreparedOnce
+from icsa.schema import Schema
+from icsa.tables import Table, from_frame
+from icsa.utility.lost_curves import curves_of
+
+__all__ = ["BUDGET", "Compared", "compare"]
+
+# Minutes of one core.
+BUDGET = 5.0
+_VERSION = 1
+# Fixed, and no secret: it chooses the rows of a long table.
+_SEED = 20_011
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Compared:
+    """What a comparison found.
+
+    Attributes
+    ----------
+    candidates : tuple of Standing
+        Our own and rivals, with risk, loss and word.
+    advice : Advice
+        Which release, why, and what to type.
+    plan : DrawPlan
+        How many draws there were.
+    n_rows, n_columns : int
+        Of the table.
+    notes : tuple of str
+        What to know besides.
+    """
+
+    candidates: tuple[Standing, ...]
+    advice: Advice
+    plan: DrawPlan
+    n_rows: int
+    n_columns: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def advised(self) -> Standing:
+        """Where the advised candidate stands."""
+        return next(one for one in self.candidates if one.candidate == self.advice.candidate)
+
+    @property
+    def front(self) -> tuple[Standing, ...]:
+        """Those that nobody beats in both risk and loss, the least risk first."""
+        return tuple(front_of(self.candidates))
+
+    @property
+    def picture_svg(self) -> str:
+        """Risk across, loss up, as an inline SVG picture."""
+        from icsa.choice.front_picture import front_picture
+
+        return str(front_picture(self.candidates, self.front, self.advice))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        front = {one.name for one in self.front}
+        return {
+            "schema_version": _VERSION,
+            "rows": self.n_rows,
+            "columns": self.n_columns,
+            "rows_compared": self.plan.rows,
+            "notes": list(self.notes),
+            "advice": {
+                "candidate": self.advice.candidate.name,
+                "may_be_released": self.advice.may_be_released,
+                "text": self.advice.text,
+                "command": self.advice.command,
+                "options": self.advice.candidate.options,
+            },
+            "candidates": [_record(one, one.name in front) for one in self.candidates],
+        }
+
+    def to_json(self, path: str | Path) -> None:
+        """Write `as_dict` as a file, as a whole or not at all."""
+        text = json.dumps(self.as_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+        write_text_atomically(Path(path), f"{text}\n")
+
+    def to_html(self, path: str | Path) -> None:
+        """Write a page with the picture, the table and the advice, as a whole or not at all."""
+        from icsa.choice.compare_page import compare_html
+
+        write_text_atomically(Path(path), compare_html(self))
+
+    def _repr_html_(self) -> str:
+        from icsa.choice.compare_page import compare_card
+
+        return compare_card(self)
+
+    def __repr__(self) -> str:
+        """Show who is advised and how many took part."""
+        released = "advised" if self.advice.may_be_released else "none may be released, nearest"
+        name = self.advice.candidate.name
+        return f"<Compared: {released} {name!r} of {len(self.candidates)} candidates and rivals>"
+
+
+def compare(
+    table: Any,
+    *,
+    schema: Schema | None = None,
+    models: Sequence[str] = (),
+    classify: Sequence[str] = (),
+    methods: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    budget: float = BUDGET,
+    seed: int = 0,
+    workers: int = 1,
+    dask: str | None = None,
+    folder: str | Path | None = None,
+    progress: bool | Callable[[str, float], None] = False,
+    schema_file: Path | None = None,
+) -> Compared:
+    """Return which release suits a table best, and where all others and rivals stand.
+
+    Releases by several methods, recipes, masks and scatters race against each other, and against
+    what others would do: each is measured under several keys, on halves of the people and with
+    planted people, by the functions of `icsa.assess`. The clearly worse are dropped; the best are
+    assessed in full, under fresh keys. Of those whose word is "release" the one that loses least is
+    advised, never a rival.
+
+    Parameters
+    ----------
+    table : pandas, polars or pyarrow table, or icsa.tables.Table
+        One row a person.
+    schema : Schema, optional
+        What each column is; by default guessed.
+    models, classify : sequence of str
+        Regressions to fit and columns to predict: what they lose counts as much as everything else.
+    methods : sequence of str
+        Methods ("icsa", "sa", "forest") and rivals ("mdav", "cart", ...) to take; by default all.
+    keep, drop : sequence of str
+        As in `icsa.anonymize`.
+    budget : float
+        Minutes of one core, by a fixed model of what draws cost, so that the same budget gives the
+        same result on any machine. A long table is compared on a sample of its rows.
+    seed : int
+        Of everything random. No release of a race is handed out.
+    workers, dask, folder
+        As in `icsa.jobs.run`: the result does not depend on them, and a folder keeps what is
+        finished.
+    progress : bool or callable
+        Whether to show on standard error how far it is, or what to call with the name of a stage
+        and the share of the work that is done.
+    schema_file : Path, optional
+        Named in the command that is advised.
+
+    Returns
+    -------
+    Compared
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> x = np.random.default_rng(1).normal(size=(80, 4)).round(2)
+    >>> frame = pl.DataFrame(x, schema=["a", "b", "c", "d"])
+    >>> found = compare(frame, methods=["sa", "bootstrap"], budget=0.01)
+    >>> found.advice.candidate.rival, {one.name: one.word for one in found.candidates}["bootstrap"]
+    ('', 'do not release')
+    """
+    source = table if isinstance(table, Table) else from_frame(table)
+    declared = _declared(source, schema, keep, drop)
+    candidates = candidates_of(declared, methods)
+    own = sum(not one.rival for one in candidates)
+    size = Size(
+        source.frame.height,
+        source.frame.width,
+        own,
+        len(candidates) - own,
+        len(models) + 4 * len(classify),
+    )
+    plan = draw_plan(size, budget)
+    subject = Subject(_some_rows(source, plan.rows), declared)
+    config = _config(subject, seed, models, classify)
+    engine = Engine(
+        workers=workers,
+        dask=dask,
+        folder=None if folder is None else Path(folder),
+        progress=progress,
+    )
+    small = Size(plan.rows, size.columns, size.candidates, size.rivals, size.asked)
+    if progress is True:
+        shared = f", shared by {workers} workers" if workers > 1 else ""
+        told = f"icsa: comparing takes about {spoken(plan.seconds)} of one core{shared}."
+        print(told, file=sys.stderr, flush=True)
+    standings = run_race(candidates, config, subject, plan, small, engine)
+    file = None if source.origin is None else source.origin.path
+    advice = advise(standings, file, schema_file)
+    if advice is None:
+        raise InputError(f"No candidate can be made of this table: {standings[0].why_not}")
+    return Compared(
+        candidates=tuple(standings),
+        advice=advice[0],
+        plan=plan,
+        n_rows=size.rows,
+        n_columns=size.columns,
+        notes=_notes(plan, size.rows),
+    )
+
+
+def _declared(
+    table: Table, schema: Schema | None, keep: Sequence[str], drop: Sequence[str]
+) -> Schema:
+    """Return what is declared of a table of one row a person; others are refused."""
+    declared = guess_schema(table) if schema is None else schema
+    seen = units_seen(table) if declared.design.unit is None else None
+    if seen is not None:
+        raise InputError(
+            f"Several rows are about one person: {seen.describe()}. Releases of such tables are "
+            f"not compared yet: release with each method (with {seen.options}), and assess each. "
+            "Where every row is a person of its own, say so in a schema: unit = false."
+        )
+    prepared = prepare(table, schema=declared, keep=keep, drop=drop)
+    if not isinstance(prepared, PreparedOnce):
+        raise InputError(
+            "Releases of people with several rows, of weighted samples and of strata are not "
+            "compared yet. Release with each method, and assess each."
+        )
+    return prepared.schema
+
+
+def _some_rows(table: Table, count: int) -> Table:
+    """Return a table of so many rows, drawn from all."""
+    n = table.frame.height
+    if count >= n:
+        return table
+    rows = np.sort(np.random.default_rng(_SEED).permutation(n)[:count])
+    letters = {name: cells[rows] for name, cells in table.missing_letters.items()}
+    return table.with_frame(table.frame[rows], letters)
+
+
+def _config(
+    subject: Subject, seed: int, models: Sequence[str], classify: Sequence[str]
+) -> RaceConfig:
+    """Return what a race depends on; what is asked for is tried on the original first."""
+    asked = Asked(models=tuple(models), classify=tuple(classify))
+    same = match_tables(subject.table, subject.table, subject.schema)
+    check_asked(asked, same)
+    fitted_models(same, asked)
+    return RaceConfig(
+        table_sha256=hashlib.sha256(subject.table.frame.write_csv().encode()).hexdigest(),
+        seed=seed,
+        models=asked.models,
+        classify=asked.classify,
+        curves=tuple(
+            (curve.column, curve.first, curve.second) for curve in curves_of(same.columns)
+        ),
+    )
+
+
+def _notes(plan: DrawPlan, rows: int) -> tuple[str, ...]:
+    if plan.rows >= rows:
+        return ()
+    return (
+        f"Compared on {plan.rows:,} of {rows:,} rows, drawn at random: words, risks and losses are "
+        "those of so short a table. A larger budget takes more of them. Assess the release itself.",
+    )
+
+
+def _record(standing: Standing, on_front: bool) -> dict[str, Any]:
+    candidate = standing.candidate
+    return {
+        "name": standing.name,
+        "rival": bool(candidate.rival),
+        "options": candidate.options,
+        "can_be_made": not standing.why_not,
+        "why_not": standing.why_not,
+        "word": None if standing.why_not else standing.word,
+        "words": dict(standing.words),
+        "assessed": standing.assessed,
+        "reasons": standing.reasons,
+        "on_front": on_front,
+        "risk": _measure(standing.risk),
+        "members": _measure(standing.members),
+        "planted": _measure(standing.planted),
+        "gains": dict(standing.gains),
+        "loss": _measure(standing.loss),
+        "loss_in_race": _measure(standing.raced),
+        "parts": dict(standing.parts),
+        "fresh_keys": standing.fresh,
+        "rounds": standing.rounds,
+    }
+
+
+def _measure(measure: Measure) -> dict[str, Any]:
+    return {
+        "value": measure.value,
+        "low": measure.low,
+        "high": measure.high,
+        "n": measure.n,
+        "reason": measure.reason or None,
+    }
