@@ -177,7 +177,7 @@ def test_the_share_of_identifiers_is_a_threshold_of_the_policy() -> None:
     strict = Policy(identifier_share=Threshold(0.04, "names are names", owner="DPO"))
     found = assess(original, released, policy=strict)
     assert found.verdict == "do not release"
-    assert "6 of 150" in found.as_dict()["reasons"][0]
+    assert "6 of 150" in found.as_dict()["reasons"][0]["text"]
     shown = {item["name"]: item["value"] for item in found.as_dict("public")["policy"]}
     assert shown["identifier_share"] == 0.04
 

@@ -79,26 +79,33 @@ def test_one_copied_outlier_is_named_in_the_internal_edition_only() -> None:
     found = assess(original, released.sample(fraction=1.0, shuffle=True, seed=3))
     assert found.verdict == "do not release"
     internal, public = found.as_dict("internal"), found.as_dict("public")
-    assert "(row 150)" in internal["reasons"][0]
-    named = [person for person in internal["people"] if person["status"] == "replicated"]
+    assert "(row 150)" in internal["reasons"][0]["text"]
+    named = [person for person in internal["people"] if person["status"] == "copied"]
     assert [person["row"] for person in named] == [150]
     assert named[0]["before"] == named[0]["after"]
     assert sum(item["share"] for item in named[0]["match_by"]) == pytest.approx(1.0)
     assert public["verdict"] == "do not release"
-    assert "150)" not in json.dumps(public["reasons"])
+    assert "150" not in json.dumps(public["reasons"])
+    assert public["reasons"][0]["says"].startswith("Somebody who stands out has a near copy")
+    # That it is one person follows from no other number either.
+    assert not {1, 2} & set(public["people_summary"]["status"].values())
+    assert public["people_summary"]["status"]["hidden"] is None
+    assert public["privacy"]["verbatim_rows"]["value"] is None
     assert "people" not in public
 
 
-def test_spectral_anonymization_copies_what_robust_coordinates_hide() -> None:
+def test_spectral_anonymization_copies_whom_robust_coordinates_break_into_pieces() -> None:
     original = with_outlier(normal_table(300, 10, seed=0), 100.0)
-    words = {}
+    rules = {}
     for method in ("sa", "icsa"):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             release = anonymize(original, method=method, recipe="paper", random_state=1)
-        words[method] = assess(original, release.table).verdict
-    assert words["sa"] == "do not release"
-    assert words["icsa"] != "do not release"
+        found = assess(original, release.table)
+        rules[method] = {r.rule for r in found.reasons if r.word == "do not release"}
+    assert "person" in rules["sa"]
+    assert "person" not in rules["icsa"]
+    assert "reassembly" in rules["icsa"]  # the pieces add up to the person
 
 
 def test_a_foreign_release_with_other_rows_and_columns() -> None:
@@ -126,7 +133,7 @@ def test_identifiers_released_as_they_are_are_a_finding() -> None:
     found = assess(original, fresh.with_columns(patient_id=ids))
     assert found.verdict == "do not release"
     assert found.tables.as_they_are == {"patient_id": 150}
-    assert "150 of 150" in found.as_dict("public")["reasons"][0]
+    assert "150 of 150" in found.as_dict()["reasons"][0]["text"]
     assert "NL-" not in json.dumps(found.as_dict("public"))
     one = fresh["patient_id"].set(pl.Series([True] + [False] * 149), ids[0])
     assert assess(original, fresh.with_columns(patient_id=one)).verdict == "look again"
@@ -236,8 +243,9 @@ def test_a_self_test_that_fails_closes_the_gate(monkeypatch: pytest.MonkeyPatch)
     assert not found.trusted
     assert found.verdict == "look again"
     assert found.gate == 4
-    document = found.as_dict("public")
-    assert "not to be trusted on this table: copies look safe" in " ".join(document["reasons"])
+    document = found.as_dict()
+    told = " ".join(reason["text"] for reason in document["reasons"])
+    assert "not to be trusted on this table: copies look safe" in told
     assert document["self_test"]["copy"] == {"verdict": "release"}
 
 

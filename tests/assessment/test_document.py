@@ -21,7 +21,7 @@ from icsa.measures import Direction, Measure
 from icsa.privacy import passport, self_test
 from icsa.privacy.measuring import privacy_measures
 from icsa.privacy.people_findings import Findings
-from icsa.privacy.verdict import STATUSES, WORDS, Status, Word
+from icsa.privacy.reasons import STATUSES, WORDS, Status, Word
 from icsa.report import assessment_html, assessment_page
 from icsa.report.glossary import GLOSSARY
 

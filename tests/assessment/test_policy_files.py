@@ -24,7 +24,9 @@ def test_what_is_printed_is_the_default(tmp_path: Path) -> None:
 
 
 def test_a_change_needs_a_reason_and_an_owner(tmp_path: Path) -> None:
-    changed = policy_text().replace("value = 0.05", "value = 0.1", 1)
+    changed = policy_text().replace(
+        "[person_chance]\nvalue = 0.015", "[person_chance]\nvalue = 0.1"
+    )
     with pytest.raises(InputError, match="say why and who answers"):
         read(tmp_path, changed)
     said = 'version = 1\n[person_chance]\nvalue = 0.1\nreason = "all are ill"\n'

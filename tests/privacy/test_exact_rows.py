@@ -16,8 +16,10 @@ from icsa.privacy.exact_rows import ExactRows, exact_rows
 from icsa.privacy.lenses import fit_lenses
 from icsa.privacy.people import measure_surroundings
 from icsa.privacy.people_findings import Findings
+from icsa.privacy.policy import Policy, Threshold
+from icsa.privacy.reasons import Verdict
 from icsa.privacy.standing_out import standing_out
-from icsa.privacy.verdict import Policy, Threshold, Verdict, verdict
+from icsa.privacy.verdict import verdict
 from icsa.tables import read_table
 
 TABLES = Path(__file__).parent.parent / "golden" / "tables"

@@ -11,22 +11,17 @@ from icsa.errors import InputError
 from icsa.ics import invariant_coordinates
 from icsa.privacy.before_release import expected_replicas, risk_over_redraws
 from icsa.privacy.costs import estimate_cost
+from icsa.privacy.everybody import look_at_everybody
 from icsa.privacy.lenses import fit_lenses
 from icsa.privacy.passport import assess_privacy
 from icsa.privacy.people import measure_nearness, measure_surroundings
 from icsa.privacy.people_findings import clopper_pearson, nearest_release_group
+from icsa.privacy.policy import Policy, Threshold
+from icsa.privacy.reasons import Reason, Verdict
 from icsa.privacy.robust_fit import robust_fit
 from icsa.privacy.self_test import ends_of_the_scale
 from icsa.privacy.standing_out import named_people, standing_out
-from icsa.privacy.verdict import (
-    Policy,
-    Reason,
-    Threshold,
-    Verdict,
-    statuses,
-    verdict,
-    verdict_of_release,
-)
+from icsa.privacy.verdict import statuses, verdict, verdict_of_release
 
 
 def words_of(x: np.ndarray, *releases: np.ndarray) -> list[str]:
@@ -37,7 +32,7 @@ def words_of(x: np.ndarray, *releases: np.ndarray) -> list[str]:
         seen = lenses.with_released(as_features(x, released, grids=np.zeros(x.shape[1])).released)
         near = measure_nearness(seen, around)
         group = nearest_release_group(near.rho["E"], len(x), len(released))
-        words.append(verdict(around, near, group).word)
+        words.append(verdict(around, near, group, everybody=look_at_everybody(seen)).word)
     return words
 
 
@@ -57,7 +52,7 @@ def test_a_shuffled_copy_is_never_released(seed: int) -> None:
     assert assessment.measures["verbatim_rows"].value == 120
     assert assessment.measures["identical_match_share"].value == 1.0
     for person in assessment.people:
-        assert person.status == "replicated"
+        assert (person.status, person.copies) == ("copied", 1)
         assert person.worst.rho == 0.0
         assert person.corrected_chance == 0.0
         assert sum(share for _, share in person.stands_out_by) == pytest.approx(1.0)
@@ -113,9 +108,10 @@ def test_one_copied_person_is_named_and_alone() -> None:
     released = rng.normal(size=(150, 5))
     released[7] = x[42]
     assessment = assess_privacy(as_features(x, released))
-    (reason,) = assessment.verdict.reasons
-    assert (reason.rule, reason.rows) == ("person", (42,))
-    assert "42" not in reason.text.split("(")[0]
+    reasons = assessment.verdict.reasons
+    assert {"person", "equal cells"} <= {reason.rule for reason in reasons}
+    assert {reason.rows for reason in reasons} == {(42,)}
+    assert all("42" not in reason.text.split("(")[0] for reason in reasons)
     (found,) = [person for person in assessment.people if person.status != "hidden"]
     assert (found.row, found.released_row) == (42, 7)
 
@@ -128,7 +124,12 @@ def test_thresholds_decide() -> None:
     near = measure_nearness(lenses, around)
     group = nearest_release_group(near.rho["E"], 100, 100)
     never = Threshold(-1.0, "for a test")
-    deaf = Policy(person_chance=never, group_chance=never, part_share=Threshold(2.0, "for a test"))
+    deaf = Policy(
+        person_chance=never,
+        group_chance=never,
+        small_ratio=never,
+        part_share=Threshold(2.0, "for a test"),
+    )
     assert verdict(around, near, group, policy=deaf).word == "release"
     assert set(statuses(around, near, policy=deaf)) == {"hidden"}
     row = int(around.people.rows[0])
@@ -143,8 +144,8 @@ def test_a_repeated_part_is_a_status_only_where_it_is_a_finding_about_the_group(
     rng = np.random.default_rng(21)
     x = rng.normal(size=(100, 6))
     released = rng.normal(size=(100, 6))
-    chosen = [3, 30, 60, 90]
-    x[chosen] += 6.0 * rng.normal(size=(4, 6))
+    chosen = [3, 13, 23, 30, 43, 60, 73, 90]
+    x[chosen] += 6.0 * rng.normal(size=(8, 6))
     for repeated, word in ((chosen[:1], "hidden"), (chosen, "repeated in part")):
         copied = released.copy()
         copied[repeated, :3] = x[repeated, :3]

@@ -23,7 +23,7 @@ from icsa.utility.estimates import (
     interval_overlap,
     overlap_of_a_sample,
 )
-from icsa.utility.formulas import library, read_formula
+from icsa.utility.formulas import library, read_formula, with_aliases
 from icsa.utility.models import fit_models, run_analysis
 
 N = 240
@@ -397,3 +397,19 @@ def test_only_the_columns_of_the_formula_are_copied() -> None:
     found = fit_models(frame, frame, "y ~ x")
     assert frame.read == [["x", "y"]] * 2
     assert found.estimates[1].released == fit_models(cells, cells, "y ~ x").estimates[1].original
+
+
+def test_names_that_python_cannot_hold_are_read_inside_functions() -> None:
+    usual = people(1)
+    odd = usual.rename(columns={"age": "lambda", "bmi": "b.m.i", "pressure": "blood pressure"})
+    wanted = fit_models(usual, usual, "log(pressure) ~ log(age) + np.sqrt(bmi) + sex")
+    found = fit_models(odd, odd, "log(`blood pressure`) ~ log(lambda) + np.sqrt(b.m.i) + sex")
+    names = ["Intercept", "sex[T.male]", "log(lambda)", "np.sqrt(b.m.i)"]
+    assert sorted(by_name(found, "original")) == sorted(names)
+    others = ["Intercept", "sex[T.male]", "log(age)", "np.sqrt(bmi)"]
+    for name, other in zip(names, others, strict=True):
+        assert by_name(found, "released")[name] == by_name(wanted, "released")[other]
+
+
+def test_what_is_quoted_is_no_column() -> None:
+    assert with_aliases("C(a, Treatment('lambda'))", {"lambda": "x"}) == "C(a, Treatment('lambda'))"

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from icsa.columns.readings import as_numbers
 from icsa.comparison.matching import Comparison
 from icsa.errors import InputError, UnknownNameError
+from icsa.schema import NO_DESIGN, Design
 from icsa.tables import Table
 from icsa.utility.classification import (
     ClassificationTask,
@@ -53,6 +54,8 @@ class Asked:
         Number of groups to find.
     select : tuple of str
         Responses to select variables for.
+    design : Design
+        Whom the rows are about: analyses go by it.
     """
 
     models: tuple[str, ...] = ()
@@ -60,6 +63,7 @@ class Asked:
     classify: tuple[str, ...] = ()
     clusters: int | None = None
     select: tuple[str, ...] = ()
+    design: Design = NO_DESIGN
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -7,18 +7,33 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from icsa.assessment import document as doc
 from icsa.assessment.asked import Asked, check_asked, read_outliers
+from icsa.assessment.attackers import encoded_as, quick_attackers
+from icsa.assessment.controls import NO_CONTROL, Control, beside_control, control_reasons
 from icsa.assessment.document_parts import as_part
 from icsa.assessment.efficiency import Efficiency, compare_efficiency
 from icsa.assessment.fresh_releases import Before, how_before
 from icsa.assessment.privacy_words import MEASURES
+from icsa.assessment.provenance import HandedIn, handed_in
+from icsa.assessment.rehearsal import ControlledBy, how_controlled
+from icsa.assessment.remedies import Circumstances, with_remedies
+from icsa.assessment.sameness import ANOTHER_TABLE, unless_another_table
+from icsa.assessment.unit_assessing import (
+    UnitFindings,
+    in_the_file,
+    look_at_units,
+    people_in_file,
+)
 from icsa.assessment.usefulness import Usefulness, measure_usefulness
-from icsa.comparison.matching import Comparison, match_tables
+from icsa.assessment.whom_compared import declared_of, matched
+from icsa.attacks import AttackResult
+from icsa.cards import card
+from icsa.comparison.matching import Comparison
+from icsa.comparison.unit_matching import UnitComparison
 from icsa.files import write_text_atomically
-from icsa.inspection import guess_schema
 from icsa.measures import Measure, NotEstimable
 from icsa.privacy import (
     Cost,
@@ -29,8 +44,11 @@ from icsa.privacy import (
     assess_privacy,
     estimate_cost,
 )
-from icsa.privacy.verdict import Word, verdict_of_release
+from icsa.privacy.before_release import reasons_over_keys
+from icsa.privacy.reasons import Word
+from icsa.privacy.verdict import verdict_of_release
 from icsa.release import Plan, Release
+from icsa.release.design_plans import DesignPlan
 from icsa.schema import Schema
 from icsa.tables import Table, from_frame
 from icsa.utility.models import Analysis
@@ -70,8 +88,17 @@ class Assessment:
         How the release was made, where that is known.
     versions : mapping of str to str
         Of programs.
+    handed_in : HandedIn
+        Files with their fingerprints, the date, and who answers for it.
+    control : Control
+        Which people who were not in the table those in it were compared with, if any.
     efficiency : Efficiency, optional
         Against another release, where one was given.
+    attackers : tuple of AttackResult
+        What attackers get, beside what they would get on others.
+    units : UnitFindings, optional
+        What else was found, where people have several rows: then everything above goes by unit, and
+        rows of `people` are units as they come first in the table.
     """
 
     verdict: Word
@@ -83,7 +110,11 @@ class Assessment:
     tables: Comparison
     making: Mapping[str, Any] | None
     versions: Mapping[str, str]
+    handed_in: HandedIn
+    control: Control = NO_CONTROL
     efficiency: Efficiency | None = None
+    attackers: tuple[AttackResult, ...] = ()
+    units: UnitFindings | None = None
 
     @property
     def people(self) -> tuple[Person, ...]:
@@ -103,6 +134,8 @@ class Assessment:
     @property
     def gate(self) -> int:
         """The exit code that a gate gives: 0 open, 3 look again, 4 closed."""
+        if any(reason.rule == ANOTHER_TABLE for reason in self.reasons):
+            return 3
         if not self.trusted or self.verdict == "do not release":
             return 4
         return 3 if self.verdict == "look again" else 0
@@ -127,6 +160,17 @@ class Assessment:
         """Write the document as a JSON file, as a whole or not at all."""
         write_text_atomically(Path(path), self.document(edition).as_json())
 
+    def _repr_html_(self) -> str:
+        """Show the public edition's first screen in a notebook, which is often handed on."""
+        from icsa.assessment.answers import attack_lines, copied_answer, loss_answer
+
+        shown = self.document("public")
+        why = [f"{reason.word}: {reason.says}" for reason in shown.reasons]
+        told = [copied_answer(shown)[1], loss_answer(shown)]
+        lines = [(x.knows, x.guesses, x.right, x.control, x.means) for x in attack_lines(shown)]
+        headings = ("an attacker who knows", "guesses", "right", "not in the table", "that means")
+        return card(f"Assessment: {shown.verdict}", [*why, *told], headings=headings, rows=lines)
+
     def __repr__(self) -> str:
         """Show the word and sizes."""
         n, m = self.privacy.n_rows, self.privacy.n_released
@@ -141,6 +185,12 @@ def assess(
     released: Any,
     *,
     schema: Schema | None = None,
+    unit: str | Literal[False] | None = None,
+    time: str | None = None,
+    bound: str | None = None,
+    role: str | None = None,
+    weight: str | None = None,
+    strata: str | Sequence[str] = (),
     outliers: Any = None,
     policy: Policy | None = None,
     models: Sequence[str] = (),
@@ -149,9 +199,15 @@ def assess(
     clusters: int | None = None,
     select: Sequence[str] = (),
     against: Any = None,
+    holdout: Any = None,
+    also_released: Any = None,
     redraws: int = 0,
-    plan: Plan | None = None,
+    rehearse: int | None = None,
+    plan: Plan | DesignPlan | None = None,
     making: Mapping[str, Any] | Release | None = None,
+    files: Mapping[str, str | Path | None] | None = None,
+    prepared_by: str = "",
+    decided_by: str = "",
     progress: Callable[[str, float], None] | None = None,
 ) -> Assessment:
     """Return whether a release replicates the people who stand out, and what analyses lose.
@@ -163,13 +219,17 @@ def assess(
         number of rows are handled, and said in the notes.
     schema : Schema, optional
         What each column of the original is; by default guessed.
+    unit, time, bound, role, weight, strata : optional
+        Whom the rows are about, as in `icsa.anonymize`; they go before what the schema says. With a
+        unit everything is about people with several rows, and not about rows.
     outliers : optional
         Who is to be looked at: row numbers from 1, True and False for every row, the name of a
         column of the original that marks them, or a file of row numbers. By default found.
     policy : Policy, optional
         Other thresholds than the usual ones.
     models : sequence of str
-        Regressions to fit to both tables, such as ``"bp ~ age + sex"``.
+        Regressions to fit to both tables, such as ``"bp ~ age + sex"``, and mixed models, such as
+        ``"bp ~ day + (1 + day | id)"``.
     utility : mapping of str to callable, optional
         Other analyses: from a polars frame to named pairs of estimate and standard error.
     classify : sequence of str
@@ -182,13 +242,30 @@ def assess(
     against : optional
         Another release of the same original. It is assessed too, for the same people, and the
         relative privacy efficiency of `released` against it is given for every loss of utility.
+    holdout : optional
+        A table of people who were not in the original, with every column that is compared: those
+        in it are attacked beside them. For releases that cannot be rehearsed.
+    also_released : optional
+        Another release of the same original that is already out: do the two give away the map?
     redraws : int
         How many fresh releases the risk before any key is found from; 0 takes what suits the size.
         Needs `plan`.
+    rehearse : int, optional
+        How many random halves of the people are released by the same recipe, so that those who
+        were in can be compared with those who were not; 0 for none, by default what takes less
+        than a minute. Needs `plan`.
     plan : Plan, optional
-        That the release was made by: gives Lambda, the risk before any key is drawn.
+        That the release was made by: gives Lambda, the risk before any key is drawn, and makes
+        rehearsals.
     making : Release or mapping, optional
         How the release was made, for the report.
+    files : mapping of str to str or Path, optional
+        Files to be named in the report with their fingerprints (SHA-256), by their roles, such as
+        ``{"release": "release.csv", "schema": "schema.toml"}``. Tables that `read_table` gave have
+        their own already.
+    prepared_by, decided_by : str
+        Who made the release and who decides about it, for both editions of the report; left empty,
+        it has lines to sign on.
     progress : callable, optional
         Called with the name of each stage and the share of the work that is done before it.
 
@@ -207,30 +284,55 @@ def assess(
     told = progress or (lambda _stage, _share: None)
     told("matching columns", 0.0)
     before, after = _table(original), _table(released)
-    declared = _declared(schema, before)
+    names = (strata,) if isinstance(strata, str) else tuple(strata)
+    said = {"unit": unit, "time": time, "bound": bound, "role": role, "weight": weight}
+    declared = declared_of(schema, before, **said, strata=names)
     rows, marker = read_outliers(outliers, before)
     leave_out = [marker] if marker else []
-    comparison = match_tables(before, after, declared, leave_out=leave_out)
+    comparison = matched(before, after, declared, leave_out)
+    if rows is not None and isinstance(comparison, UnitComparison):
+        rows = comparison.units_of(rows)
     rival = None
-    if against is not None:
-        rival = match_tables(before, _table(against), declared, leave_out=leave_out)
+    other_table = None if against is None else _table(against)
+    if other_table is not None:
+        rival = matched(before, other_table, declared, leave_out)
     asked = Asked(
         models=tuple(models),
         analyses=dict(utility or {}),
         classify=tuple(classify),
         clusters=clusters,
         select=tuple(select),
+        design=declared.design,
     )
     check_asked(asked, comparison)
     made = _making(making)
     known = how_before(comparison, plan, redraws)
+    controlled = how_controlled(comparison, plan, rehearse, holdout)
     part = told if rival is None else _part_of(told, 0.0)
-    found = _assessed(comparison, rows, known, policy, asked, made, part)
+    tables = {"original": before, "release": after, "other release": other_table}
+    out = None if also_released is None else _table(also_released)
+    others = None if holdout is None else _table(holdout)
+    tables["holdout"] = others if isinstance(holdout, Table) else None
+    tables["also released"] = out
+    handed = handed_in(tables, files, prepared_by=prepared_by, decided_by=decided_by)
+    more = {"also_released": out, "holdout": others}
+    found = _assessed(
+        comparison, rows, known, controlled, policy, asked, made, handed, part, **more
+    )
+    advice = Circumstances(
+        file=None if before.origin is None else before.origin.path,
+        schema=_path((files or {}).get("schema")),
+        making=made,
+        people=people_in_file(found.people, comparison),
+        design=declared.design,
+    )
+    found = replace(found, reasons=with_remedies(found.reasons, advice))
     if rival is None:
         return found
     people = found.privacy.standing_out.rows
     part = _part_of(told, 0.5, "the other release: ")
-    other = _assessed(rival, people, Before(), policy, asked, None, part)
+    nobody: ControlledBy = lambda _told: NO_CONTROL  # noqa: E731
+    other = _assessed(rival, people, Before(), nobody, policy, asked, None, handed, part)
     return replace(found, efficiency=compare_efficiency(found, other))
 
 
@@ -247,6 +349,7 @@ def making_of(release: Release) -> dict[str, Any]:
         "columns": [{key: getattr(column, key) for key in shown} for column in release.columns],
         "warnings": list(release.warnings),
         "relations": list(release.relations),
+        "why": release.why,
     }
 
 
@@ -270,12 +373,19 @@ def _assessed(
     comparison: Comparison,
     rows: Any,
     known: Before,
+    controlled: ControlledBy,
     policy: Policy | None,
     asked: Asked,
     made: Mapping[str, Any] | None,
+    handed: HandedIn,
     told: Callable[[str, float], None],
+    also_released: Table | None = None,
+    holdout: Table | None = None,
 ) -> Assessment:
     """Return the assessment of one release."""
+    out = None
+    if also_released is not None:
+        out = encoded_as(comparison, also_released, "other release")
     told("looking for people in the release", 0.1)
     privacy = assess_privacy(
         comparison.features,
@@ -285,16 +395,31 @@ def _assessed(
         n_redraws=max(1, known.n_redraws),
         policy=policy,
     )
+    control = controlled(lambda stage, share: told(stage, 0.4 + 0.1 * share))
+    told("trying attacks", 0.5)
+    attackers, against_it = quick_attackers(comparison, control.outsiders, out, policy=policy)
+    others = None if holdout is None or control.kind != "holdout" else holdout.frame
+    units = look_at_units(comparison, control, privacy.policy, others, told)
     useful = measure_usefulness(comparison, asked, progress=told)
+    people = people_in_file(privacy.people, comparison)
+    why = tuple(in_the_file(reason, comparison) for reason in privacy.verdict.reasons)
     found = verdict_of_release(
-        privacy.verdict,
+        replace(privacy.verdict, reasons=why),
         privacy.policy,
         n_released=comparison.released.frame.height,
         as_they_are=comparison.as_they_are,
-        twins=[person.row for person in privacy.people if person.has_near_twin],
+        twins=[person.row for person in people if person.has_near_twin],
         reproducible=made is not None and made["reproducible"],
         why_not_trusted=privacy.why_not_trusted,
+        more=(
+            *_not_compared(comparison),
+            *reasons_over_keys(privacy.redrawn, privacy.policy),
+            *control_reasons(control, privacy.policy),
+            *(in_the_file(reason, comparison) for reason in against_it),
+            *(() if units is None else units.reasons),
+        ),
     )
+    found = unless_another_table(found, comparison.files, useful.margins)
     measures, ends = _measures(privacy)
     notes = (*comparison.notes, known.note, privacy.standing_out.note)
     return Assessment(
@@ -307,7 +432,24 @@ def _assessed(
         tables=replace(comparison, notes=tuple(_sentence(note) for note in notes if note)),
         making=made,
         versions=_versions(),
+        handed_in=handed,
+        control=control,
+        attackers=beside_control(control, (*attackers, *(units.attackers if units else ()))),
+        units=units,
     )
+
+
+def _not_compared(comparison: Comparison) -> tuple[Reason, ...]:
+    """Return which columns hold something else in the release: copies in them are not seen."""
+    names = comparison.not_compared
+    if not names:
+        return ()
+    text = (
+        f"{len(names)} of {len(comparison.matched)} columns hold something else in the release "
+        "(text instead of numbers, or levels of which the original has none) and could not be "
+        "compared: what they give away was not seen"
+    )
+    return (Reason("look again", "not compared", text, columns=names),)
 
 
 def _making(making: Mapping[str, Any] | Release | None) -> Mapping[str, Any] | None:
@@ -330,18 +472,12 @@ def _part_of(
     return lambda stage, share: told(f"{prefix}{stage}", start + 0.5 * share)
 
 
+def _path(file: str | Path | None) -> Path | None:
+    return None if file is None else Path(file)
+
+
 def _table(table: Any) -> Table:
     return table if isinstance(table, Table) else from_frame(table)
-
-
-def _declared(schema: Schema | None, table: Table) -> Schema:
-    """Return the schema, with guesses for columns that it does not mention."""
-    if schema is not None and all(name in schema.columns for name in table.frame.columns):
-        return schema
-    guessed = guess_schema(table)
-    if schema is None:
-        return guessed
-    return replace(schema, columns={**guessed.columns, **schema.columns})
 
 
 def _telling(

@@ -1,7 +1,8 @@
 """The assessment's document: what `assess` fills, JSON holds and the page reads.
 
 There are two editions: for those in charge, and for everybody. The public one has aggregates only:
-rounded to three digits, no cell, no row number, no largest or smallest value, no name of a level.
+rounded to three digits, no cell, no row number, no largest or smallest value, no name of a level,
+no count of one or two people. The type of a text says who may read it (`document_parts.Words`).
 `schema.json` beside this module is made from these types by `write_schema`.
 """
 
@@ -14,20 +15,55 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from icsa.assessment.document_parts import Count, Measure, Number, Part, Utility
+from icsa.assessment.controls import ControlKind
+from icsa.assessment.document_parts import (
+    INTERNAL,
+    AttackText,
+    Count,
+    Few,
+    HandedIn,
+    Measure,
+    Name,
+    Number,
+    Part,
+    UsualText,
+    Utility,
+    Words,
+)
+from icsa.assessment.document_units import Units
 from icsa.assessment.privacy_words import MEASURES
+from icsa.attacks.protocol import ControlIs
 from icsa.privacy.before_release import KeyLuck
 from icsa.privacy.lenses import LensName
-from icsa.privacy.standing_out import Why
-from icsa.privacy.verdict import Status, Word
+from icsa.privacy.reasons import Status, Word
+from icsa.privacy.standing_out import Why as Chosen
 
-__all__ = ["Document", "Edition", "Making", "Person", "Point", "document_schema", "write_schema"]
+__all__ = [
+    "Attacker",
+    "Document",
+    "Edition",
+    "Making",
+    "Person",
+    "Point",
+    "document_schema",
+    "write_schema",
+]
 
 _VERSION = 1
 
 Edition: TypeAlias = Literal["internal", "public"]
 Row: TypeAlias = Annotated[int, Meta(ge=1, description="Row of data, counted from 1.")]
 Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
+
+
+class Why(Part, frozen=True):
+    """A rule of the verdict that was met, and what to do about it."""
+
+    word: Word
+    rule: Words
+    says: Annotated[Words, Meta(description="In words that fit every table.")]
+    text: Annotated[str, Meta(description="With counts and row numbers; empty in public.")]
+    remedies: Annotated[list[str], Meta(description="The first to try first; none in public.")]
 
 
 class EndWord(Part, frozen=True):
@@ -57,56 +93,57 @@ class Tables(Part, frozen=True):
 
     original: Size
     released: Size
-    matched: list[str]
-    only_original: list[str]
-    only_released: list[str]
+    matched: list[Name]
+    only_original: list[Name]
+    only_released: list[Name]
     notes: list[str]
 
 
 class MadeColumn(Part, frozen=True):
     """What was done to a column."""
 
-    name: str
-    kind: str
-    action: str
+    name: Name
+    kind: Words
+    action: Words
     how: str
     type_before: str
-    type_after: str
-    missing_before: Count
-    missing_after: Count
+    type_after: Words
+    missing_before: Few
+    missing_after: Few
 
 
 class Making(Part, frozen=True):
     """How the release was made."""
 
-    method: str
-    scatters: tuple[str, str]
-    mask: str
-    recipe: str
+    method: Words
+    scatters: list[Words]
+    mask: Words
+    recipe: Words
     reproducible: bool
     coordinates: Count
     columns: list[MadeColumn]
     warnings: list[str]
     relations: list[str]
+    why: str = ""
 
 
 class Point(Part, frozen=True, kw_only=True):
-    """A person in the picture; only the internal edition has the row."""
+    """A person in the picture."""
 
     alone: Number
     near: Number
-    row: Row | UnsetType = UNSET
+    row: Row
     status: Status
 
 
 class PeopleSummary(Part, frozen=True):
     """How many people stand out, and of which status they are."""
 
-    count: Count
-    beyond: Count
-    left_out: Count
-    status: dict[Status, Count]
-    picture: list[Point]
+    count: Few
+    beyond: Few
+    left_out: Few
+    status: dict[Status, Few]
+    picture: Annotated[list[Point], INTERNAL]
 
 
 class Attack(Part, frozen=True):
@@ -126,7 +163,7 @@ class Replicas(Part, frozen=True):
 class ColumnShare(Part, frozen=True):
     """How much a column contributes."""
 
-    column: str
+    column: Name
     share: Share
 
 
@@ -142,7 +179,7 @@ class Person(Part, frozen=True):
     """A line of the passport."""
 
     row: Row
-    why: Why
+    why: Chosen
     robust_distance: Number
     d_org: Number
     d_rel: Number
@@ -162,22 +199,64 @@ class Person(Part, frozen=True):
     status: Status
 
 
+class Noticed(Part, frozen=True):
+    """How often one copied person would be noticed at this size; shares of people."""
+
+    ordinary: Number
+    standing_out: Number
+    enough: bool
+    advice: Words
+
+
 class Redraws(Part, frozen=True):
-    """What releases under fresh keys gave."""
+    """What releases under fresh keys gave; `verdicts` is how many of them have each word."""
 
     n: Annotated[int, Meta(ge=1)]
-    words: Annotated[str, Meta(pattern=f"^this key was ({'|'.join(get_args(KeyLuck))})$")]
+    words: Annotated[Words, Meta(pattern=f"^this key was ({'|'.join(get_args(KeyLuck))})$")]
     worst: Measure
+    verdicts: dict[Word, Count]
+
+
+class Control(Part, frozen=True):
+    """People who were not in the table, beside whom those in it were attacked, if any."""
+
+    kind: Annotated[
+        ControlKind,
+        Meta(
+            description="rehearsal: the recipe released random halves of the people; holdout: "
+            "people were given who were not in the table; none: compared was with the nearest "
+            "other original only, which is weaker."
+        ),
+    ]
+    words: str
+    people: Count
+    halves: Count
+    told_apart: Measure | None
+    nearest: Measure | None
+
+
+class Attacker(Part, frozen=True):
+    """How far an attacker gets, beside the same on people who were not in the table."""
+
+    attack: Words
+    knows: AttackText
+    guesses: str
+    right: Measure
+    control: Measure
+    naive: Measure
+    difference: Annotated[Measure, Meta(description="right less control")]
+    control_is: ControlIs
+    means: str
 
 
 class Threshold(Part, frozen=True):
     """A number that decides, why, and who answers for it."""
 
-    name: str
+    name: Words
     value: float
-    reason: str
-    source: str
-    owner: str
+    reason: UsualText
+    source: UsualText
+    owner: UsualText
 
 
 class Document(Part, frozen=True, kw_only=True):
@@ -186,17 +265,25 @@ class Document(Part, frozen=True, kw_only=True):
     schema_version: Literal[1] = 1
     edition: Edition
     verdict: Word
-    reasons: list[str]
+    reasons: list[Why]
     self_test: SelfTest
+    handed_in: HandedIn
     tables: Tables
     making: Making | None
     privacy: Annotated[dict[str, Measure], Meta(extra_json_schema={"required": list(MEASURES)})]
     people_summary: PeopleSummary
+    noticed: Noticed
     redraws: Redraws | None
+    control: Control
+    attackers: list[Attacker]
     utility: Utility
     policy: Annotated[list[Threshold], Meta(min_length=1)]
-    versions: Annotated[dict[str, str], Meta(extra_json_schema={"required": ["icsa", "python"]})]
-    people: list[Person] | UnsetType = UNSET
+    versions: Annotated[dict[str, Words], Meta(extra_json_schema={"required": ["icsa", "python"]})]
+    people: Annotated[list[Person] | UnsetType, INTERNAL] = UNSET
+    units: Annotated[
+        Units | UnsetType,
+        Meta(description="Where people have several rows: then everything else is about units."),
+    ] = UNSET
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values, by the names that JSON has."""
@@ -215,12 +302,22 @@ def document_schema() -> dict[str, Any]:
     for part in parts.values():
         _require_what_is_always_written(part)
     document = parts.pop(top["$ref"].rsplit("/", 1)[1])
-    nobody = {"properties": {"picture": {"items": {"properties": {"row": False}}}}}
+    nobody = {"properties": {"picture": {"maxItems": 0}}}
+    told = {"properties": {"text": {"const": ""}, "remedies": {"maxItems": 0}}}
+    one_file = {"properties": {"files": {"items": {"properties": {"role": {"const": "release"}}}}}}
     no_cells = {
         "picture": {"type": "null"},
         "columns": {"items": {"properties": {"levels": {"type": "null"}}}},
     }
-    public = {"people": False, "people_summary": nobody, "utility": {"properties": no_cells}}
+    no_trajectories = {"items": {"properties": {"original": {"maxItems": 0}}}}
+    public = {
+        "people": False,
+        "units": {"properties": {"trajectories": no_trajectories}},
+        "people_summary": nobody,
+        "reasons": {"items": told},
+        "handed_in": one_file,
+        "utility": {"properties": no_cells},
+    }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **document,

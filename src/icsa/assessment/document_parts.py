@@ -13,13 +13,49 @@ from msgspec import UNSET, Meta, UnsetType
 from icsa import measures
 from icsa.errors import InputError
 from icsa.measures import Direction
-from icsa.privacy.verdict import Word
+from icsa.privacy.reasons import Word
 from icsa.utility.classification import Classifier
 from icsa.utility.pair_differences import Association
 
-__all__ = ["DIGITS", "Measure", "Part", "Utility", "as_part", "measured", "rounded", "tidied"]
+__all__ = [
+    "DIGITS",
+    "INTERNAL",
+    "AttackText",
+    "Few",
+    "Formula",
+    "HandedFile",
+    "HandedIn",
+    "Measure",
+    "Name",
+    "Part",
+    "UsualText",
+    "Utility",
+    "Words",
+    "as_part",
+    "measured",
+    "rounded",
+    "tidied",
+]
 
 Count: TypeAlias = Annotated[int, Meta(ge=0)]
+# Whose a text is decides who may read it; `public_edition` asks. A plain `str` may hold anything of
+# the tables, and is for the internal edition only.
+Words: TypeAlias = Annotated[str, Meta(extra={"shown": "always"})]  # the program's own
+Name: TypeAlias = Annotated[str, Meta(extra={"shown": "released"})]  # a column; if it is released
+Formula: TypeAlias = Annotated[str, Meta(extra={"shown": "formula"})]  # of such names and signs
+GoodText: TypeAlias = Annotated[str, Meta(extra={"shown": "good"})]  # if no number is in it
+AttackText: TypeAlias = Annotated[str, Meta(extra={"shown": "attack"})]  # if it names nothing
+UsualText: TypeAlias = Annotated[str, Meta(extra={"shown": "usual"})]  # if it is the usual policy's
+# Gone in the public edition, whatever it is.
+INTERNAL = Meta(extra={"shown": "internal"}, description="For the internal edition only.")
+# How many people or cells; the public edition does not tell one from two.
+Few: TypeAlias = (
+    Annotated[
+        int,
+        Meta(ge=0, extra={"counts": "people"}, description="Null in public where fewer than 3."),
+    ]
+    | None
+)
 Number: TypeAlias = float | None
 Both: TypeAlias = tuple[Count, Count]
 Quantiles: TypeAlias = Annotated[
@@ -46,6 +82,26 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return []
 
 
+class HandedFile(Part, frozen=True):
+    """A file that was handed in: its name without its folder, and its fingerprint."""
+
+    role: Words
+    name: Annotated[Words, Meta(description="Empty for a data frame, which is no file.")]
+    sha256: Annotated[
+        Annotated[Words, Meta(pattern="^[0-9a-f]{64}$")] | None,
+        Meta(description="Null for what is no file, or was changed after it was read."),
+    ]
+
+
+class HandedIn(Part, frozen=True):
+    """What was handed in, when, by whom; in public the release's file only."""
+
+    files: list[HandedFile]
+    date: Annotated[Words, Meta(description="Of the assessment, in UTC.")]
+    prepared_by: Words
+    decided_by: Words
+
+
 class Ends(Part, frozen=True):
     """What an exact shuffled copy gives, and the original with every column shuffled on its own."""
 
@@ -59,16 +115,16 @@ _NO_ENDS = Ends()
 class Measure(Part, frozen=True):
     """A measure with its words; `definition` is where the glossary explains it."""
 
-    label: str
+    label: Words
     value: Number
     low: Number
     high: Number
     n: Count
     direction: Direction
     reason: Annotated[str | None, Meta(description="Why there is no value; null if there is one.")]
-    definition: str
-    also: Annotated[list[str], Meta(description="What other tools call it.")]
-    good: str
+    definition: Words
+    also: Annotated[list[Words], Meta(description="What other tools call it.")]
+    good: GoodText
     ends: Ends
     chance: Annotated[
         Number | UnsetType,
@@ -101,24 +157,43 @@ class Level(Part, frozen=True):
     released: Number
 
 
+class Bars(Part, frozen=True):
+    """A column's distribution in both tables, in bins that hold nobody or at least three people.
+
+    The first bin of numbers is open below, the last one above; levels have no edges.
+    """
+
+    edges: Annotated[
+        list[Words] | None, Meta(description="Between the bins, round; null for levels.")
+    ]
+    widths: Annotated[
+        list[Annotated[int, Meta(ge=1)]] | None,
+        Meta(description="Of the bins between two edges, in steps; null for levels."),
+    ]
+    original: list[float]
+    released: list[float]
+
+
 class Column(Part, frozen=True):
     """A column in both tables."""
 
-    name: str
-    kind: str
-    unit: str
+    name: Name
+    kind: Words
+    unit: Words
     original: Summary
     released: Summary
     missing: tuple[Number, Number]
     distance: Distance
-    levels: list[Level] | None
+    levels: Annotated[list[Level] | None, INTERNAL]
+    beyond: Annotated[str | None, INTERNAL]
+    bars: Bars | None
 
 
 class Pair(Part, frozen=True):
     """The association of two columns in both tables."""
 
-    first: str
-    second: str
+    first: Name
+    second: Name
     measure: Association
     original: Number
     released: Number
@@ -129,7 +204,7 @@ class Pair(Part, frozen=True):
 class Pairs(Part, frozen=True):
     """The associations of all pairs of columns; `worst` are those that changed most."""
 
-    names: list[str]
+    names: list[Name]
     difference: list[list[Number]]
     limit: Annotated[
         list[list[Number]],
@@ -158,7 +233,7 @@ class Estimate(Part, frozen=True):
 class Coefficient(Part, frozen=True):
     """A coefficient in both tables."""
 
-    term: str
+    term: Formula
     original: Estimate
     released: Estimate
     overlap: Number
@@ -170,8 +245,8 @@ class Coefficient(Part, frozen=True):
 class Model(Part, frozen=True, kw_only=True):
     """An analysis of both tables; empty where it could not be done."""
 
-    formula: str
-    family: str = ""
+    formula: Formula
+    family: Words = ""
     n: Both = (0, 0)
     rows: list[Coefficient] = []
     reason: str | None
@@ -190,7 +265,7 @@ class Learnt(Part, frozen=True):
 class Classification(Part, frozen=True, kw_only=True):
     """The prediction of a column; `model` is empty where nothing was learnt."""
 
-    target: str
+    target: Name
     model: Classifier | Literal[""] = ""
     n_test: Count = 0
     guessing: Annotated[
@@ -211,7 +286,7 @@ class Clustering(Part, frozen=True):
 class Variable(Part, frozen=True):
     """Whether a column was selected in each table."""
 
-    name: str
+    name: Name
     original: bool
     released: bool
 
@@ -219,11 +294,12 @@ class Variable(Part, frozen=True):
 class Selection(Part, frozen=True, kw_only=True):
     """Which columns the lasso selects in both tables; empty where it could not be run."""
 
-    response: str
+    response: Name
     n: Both = (0, 0)
     n_incomplete: Annotated[Both, Meta(description="Rows left out as a cell is missing.")] = (0, 0)
     left_out: Annotated[
-        list[str], Meta(description="Columns left out because too many of their cells are missing.")
+        list[Name],
+        Meta(description="Columns left out because too many of their cells are missing."),
     ] = []
     variables: list[Variable] = []
     measures: Annotated[
@@ -264,7 +340,7 @@ class Ore(Part, frozen=True, rename={"which": "is"}):
 class EfficiencyLine(Part, frozen=True):
     """One loss; ratios with the root of the error as defined, and without as printed."""
 
-    loss: str
+    loss: Formula
     released: Number
     other: Number
     defined: Measure
@@ -277,7 +353,31 @@ class Efficiency(Part, frozen=True):
     other: OtherRelease
     ore: Ore
     lines: list[EfficiencyLine]
-    no_interval: str
+    no_interval: Words
+
+
+class LostCurve(Part, frozen=True):
+    """A square or product of columns whose effect on another is weaker in the release."""
+
+    column: Name
+    first: Name
+    second: Name
+    original: Number
+    released: Number
+    chance: Annotated[
+        Number, Meta(description="What another sample moves it by at most, all terms considered.")
+    ]
+
+
+class Curves(Part, frozen=True):
+    """Squares and products of columns: how many were compared, are curves, and were lost."""
+
+    columns: Count
+    left_out: Count
+    compared: Count
+    found: Count
+    lost: Count
+    worst: list[LostCurve]
 
 
 class Utility(Part, frozen=True):
@@ -285,8 +385,9 @@ class Utility(Part, frozen=True):
 
     columns: list[Column]
     pairs: Pairs
+    curves: Curves
     whole: Annotated[dict[str, Measure], Meta(extra_json_schema={"required": ["pmse", "s_pmse"]})]
-    picture: Picture | None
+    picture: Annotated[Picture | None, INTERNAL]
     models: list[Model]
     tasks: Tasks
     efficiency: Efficiency | None

@@ -10,15 +10,22 @@ import polars as pl
 from msgspec import UNSET
 
 from icsa.assessment import document as doc
-from icsa.assessment.document_parts import DIGITS, Ends, as_part, measured, rounded, tidied
+from icsa.assessment.attackers import attackers_part
+from icsa.assessment.controls import Control
+from icsa.assessment.document_parts import DIGITS, Ends, HandedFile, as_part, measured, tidied
+from icsa.assessment.document_parts import HandedIn as DocumentHandedIn
 from icsa.assessment.document_parts import Measure as DocumentMeasure
+from icsa.assessment.filling_units import filled_units
 from icsa.assessment.filling_utility import filled_utility
-from icsa.assessment.privacy_words import MEASURES
+from icsa.assessment.privacy_words import MEASURES, rule_says
+from icsa.assessment.provenance import HandedIn
+from icsa.assessment.public_edition import public_edition
+from icsa.assessment.unit_assessing import people_in_file
 from icsa.comparison.matching import Comparison
 from icsa.errors import UnknownNameError
 from icsa.measures import Measure
 from icsa.privacy import Person, Reason
-from icsa.privacy.verdict import STATUSES
+from icsa.privacy.reasons import STATUSES, WORDS
 
 if TYPE_CHECKING:
     from icsa.assessment.assessing import Assessment
@@ -37,18 +44,27 @@ def filled_document(assessment: Assessment, edition: doc.Edition) -> doc.Documen
     document = doc.Document(
         edition=edition,
         verdict=assessment.verdict,
-        reasons=[_reason(reason, public) for reason in assessment.reasons],
+        reasons=[_reason(reason) for reason in assessment.reasons],
         self_test=doc.SelfTest(
             trusted=privacy.trusted, why=privacy.why_not_trusted, copy=copied, shuffled=apart
         ),
+        handed_in=_handed_in(assessment.handed_in),
         tables=_tables(assessment.tables),
         making=None if made is None else as_part(made, doc.Making, "How it was made"),
         privacy={
             key: _privacy_measure(key, measure, assessment)
             for key, measure in assessment.measures.items()
         },
-        people_summary=_people_summary(assessment, public),
+        people_summary=_people_summary(assessment),
+        noticed=doc.Noticed(
+            ordinary=privacy.noticing.ordinary,
+            standing_out=privacy.noticing.standing_out,
+            enough=privacy.noticing.is_enough,
+            advice=privacy.noticing.advice,
+        ),
         redraws=_redraws(assessment),
+        control=_control(assessment.control),
+        attackers=attackers_part(assessment.attackers),
         utility=filled_utility(assessment, public),
         policy=[
             doc.Threshold(name=item.name, **vars(getattr(assessment.policy, item.name)))
@@ -56,13 +72,24 @@ def filled_document(assessment: Assessment, edition: doc.Edition) -> doc.Documen
         ],
         versions=dict(assessment.versions),
         people=UNSET if public else _people(assessment),
+        units=UNSET if assessment.units is None else filled_units(assessment.units),
     )
-    return tidied(document, DIGITS if public else None)
+    return public_edition(tidied(document, DIGITS)) if public else tidied(document)
 
 
-def _reason(reason: Reason, public: bool) -> str:
+def _reason(reason: Reason) -> doc.Why:
+    return doc.Why(
+        word=reason.word,
+        rule=reason.rule,
+        says=rule_says(reason.rule, reason.word),
+        text=_with_rows(reason),
+        remedies=list(reason.remedies),
+    )
+
+
+def _with_rows(reason: Reason) -> str:
     text = reason.text[:1].upper() + reason.text[1:]
-    if public or not reason.rows:
+    if not reason.rows:
         return f"{text}."
     shown = ", ".join(str(row + 1) for row in reason.rows[:_MOST_ROWS_SHOWN])
     more = len(reason.rows) - _MOST_ROWS_SHOWN
@@ -70,7 +97,17 @@ def _reason(reason: Reason, public: bool) -> str:
     return f"{text} ({word} {shown}{f' and {more} more' if more > 0 else ''})."
 
 
-def _tables(tables: Comparison) -> doc.Tables:
+def _handed_in(handed: HandedIn) -> DocumentHandedIn:
+    return DocumentHandedIn(
+        files=[HandedFile(role=f.role, name=f.name, sha256=f.sha256) for f in handed.files],
+        date=handed.date,
+        prepared_by=handed.prepared_by,
+        decided_by=handed.decided_by,
+    )
+
+
+def _tables(compared: Comparison) -> doc.Tables:
+    tables = compared.files
     original, released = (
         doc.Size(rows=table.frame.height, columns=table.frame.width)
         for table in (tables.original, tables.released)
@@ -81,43 +118,43 @@ def _tables(tables: Comparison) -> doc.Tables:
         matched=list(tables.matched),
         only_original=list(tables.only_original),
         only_released=list(tables.only_released),
-        notes=list(tables.notes),
+        notes=list(compared.notes),
     )
 
 
 def _privacy_measure(key: str, measure: Measure, assessment: Assessment) -> DocumentMeasure:
     words = MEASURES[key]
     copy, shuffled = assessment.ends[key]
+    chance = assessment.privacy.by_chance.get(words.source or key)
+    good = words.good if chance is None else f"about {chance:.2g} by chance"
     return measured(
         measure,
         label=words.label,
         definition=words.term or key,
-        good=words.good,
+        good=good,
         also=words.also,
         ends=Ends(copy=copy, shuffled=shuffled),
     )
 
 
-def _people_summary(assessment: Assessment, public: bool) -> doc.PeopleSummary:
-    people, chosen = assessment.people, assessment.privacy.standing_out
-    picture = [_point(person, public) for person in people]
-    if public:  # in an order that has nothing to do with who stands out most
-        picture.sort(key=lambda point: (point.alone or 0.0, point.near or 0.0))
+def _people_summary(assessment: Assessment) -> doc.PeopleSummary:
+    people, chosen = (
+        people_in_file(assessment.people, assessment.tables),
+        assessment.privacy.standing_out,
+    )
     words = [person.status for person in people]
     return doc.PeopleSummary(
         count=len(people),
         beyond=chosen.n_beyond,
         left_out=chosen.n_left_out,
         status={status: words.count(status) for status in STATUSES},
-        picture=picture,
+        picture=[_point(person) for person in people],
     )
 
 
-def _point(person: Person, public: bool) -> doc.Point:
-    alone, near = person.worst.d_org, person.worst.d_rel
-    if not public:
-        return doc.Point(alone=alone, near=near, row=person.row + 1, status=person.status)
-    return doc.Point(alone=rounded(alone, 2), near=rounded(near, 2), status=person.status)
+def _point(person: Person) -> doc.Point:
+    worst = person.worst
+    return doc.Point(alone=worst.d_org, near=worst.d_rel, row=person.row + 1, status=person.status)
 
 
 def _people(assessment: Assessment) -> list[doc.Person]:
@@ -126,21 +163,26 @@ def _people(assessment: Assessment) -> list[doc.Person]:
     order = [name for name in tables.original.frame.columns if name in names]
     frames = tables.original.frame[order], tables.released.frame[order]
     redrawn = assessment.privacy.redrawn
+    numbers = [person.row + 1 for person in people_in_file(assessment.people, tables)]
     return [
-        _person(person, None if redrawn is None else redrawn.rho[:, k], *frames)
-        for k, person in enumerate(assessment.people)
+        _person(person, number, None if redrawn is None else redrawn.rho[:, k], *frames)
+        for k, (person, number) in enumerate(zip(assessment.people, numbers, strict=True))
     ]
 
 
 def _person(
-    person: Person, redrawn: np.ndarray | None, original: pl.DataFrame, released: pl.DataFrame
+    person: Person,
+    number: int,
+    redrawn: np.ndarray | None,
+    original: pl.DataFrame,
+    released: pl.DataFrame,
 ) -> doc.Person:
     worst = person.worst
     expected = None
     if person.expected_replicas is not None:
         expected = doc.Replicas(value=person.expected_replicas, high=person.expected_replicas_high)
     return doc.Person(
-        row=person.row + 1,
+        row=number,
         why=person.why,
         robust_distance=person.robust_distance,
         d_org=worst.d_org,
@@ -194,4 +236,20 @@ def _redraws(assessment: Assessment) -> doc.Redraws | None:
         n=worst.size,
         words=f"this key was {redrawn.luck(np.array(ratios))}",
         worst=measured(measure, definition="redraws", good="about 1"),
+        verdicts={word: redrawn.words.count(word) for word in WORDS},
+    )
+
+
+def _control(control: Control) -> doc.Control:
+    told, nearest = (
+        None if measure is None else measured(measure, definition="control", good="about one half")
+        for measure in (control.told_apart, control.nearest)
+    )
+    return doc.Control(
+        kind=control.kind,
+        words=control.words,
+        people=control.n_people,
+        halves=control.n_halves,
+        told_apart=told,
+        nearest=nearest,
     )

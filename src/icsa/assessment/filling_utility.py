@@ -10,15 +10,19 @@ from msgspec import UNSET, UnsetType
 
 from icsa.assessment import document_parts as doc
 from icsa.assessment.asked import Failed
+from icsa.assessment.bars import column_bars
 from icsa.assessment.efficiency import NO_INTERVAL, Efficiency
+from icsa.assessment.public_edition import FEWEST_TOLD
 from icsa.assessment.usefulness import Usefulness
 from icsa.assessment.utility_words import UTILITY_GOOD
 from icsa.comparison.column_pairs import ColumnPair
 from icsa.measures import Measure, NotEstimable
+from icsa.utility.beyond_range import BeyondRange
 from icsa.utility.chance import AgainstChance, SideBySide
 from icsa.utility.classification import ClassificationTask
 from icsa.utility.clustering import ClusteringTask
 from icsa.utility.estimates import AnalysisComparison, Estimated, Outcome
+from icsa.utility.lost_curves import CurveScreen
 from icsa.utility.margins import Margin, NumericMargin
 from icsa.utility.variable_selection import SelectionTask
 
@@ -28,6 +32,9 @@ if TYPE_CHECKING:
 __all__ = ["filled_utility"]
 
 _WORST_PAIRS = 10
+# In public one person makes up at most this share of a sum: what it tells of the largest value is
+# then off by a third or more.
+_MOST_OF_ONE = 0.5
 
 
 def filled_utility(assessment: Assessment, public: bool) -> doc.Utility:
@@ -35,8 +42,9 @@ def filled_utility(assessment: Assessment, public: bool) -> doc.Utility:
     useful, tasks = assessment.utility, assessment.utility.tasks
     columns = zip(assessment.tables.columns, useful.margins, strict=True)
     return doc.Utility(
-        columns=[_column(column, margin, public) for column, margin in columns],
+        columns=[_column(column, margin, useful.beyond, public) for column, margin in columns],
         pairs=_pairs(useful),
+        curves=_curves(useful.curves),
         whole={
             name: _good(found.measure, name, chance=found.expected)
             for name, found in useful.whole.items()
@@ -60,15 +68,15 @@ def _good(
     return doc.measured(measure, definition=definition, good=good, chance=chance)
 
 
-def _column(column: ColumnPair, margin: Margin, public: bool) -> doc.Column:
-    distance = margin.distance
+def _column(column: ColumnPair, margin: Margin, beyond: BeyondRange, public: bool) -> doc.Column:
+    distance, reach = margin.distance, beyond.reaches.get(column.name)
     return doc.Column(
         name=column.name,
         kind=column.kind,
         unit=column.unit,
         original=_summary(column, margin, "original", public),
         released=_summary(column, margin, "released", public),
-        missing=(margin.missing.original.value, margin.missing.released.value),
+        missing=(_missing(column, margin, public), margin.missing.released.value),
         distance=doc.Distance(
             name="KS" if isinstance(margin, NumericMargin) else "TV",
             value=distance.measure.value,
@@ -76,7 +84,17 @@ def _column(column: ColumnPair, margin: Margin, public: bool) -> doc.Column:
             chance_high=distance.limit,
         ),
         levels=None if public else _levels(column, margin),
+        # Beside the release, counts tell where the original's extremes lie.
+        beyond=None if public or reach is None else reach.describe(),
+        bars=column_bars(column),
     )
+
+
+def _missing(column: ColumnPair, margin: Margin, public: bool) -> float | None:
+    """Return the share of missing cells in the original; in public not of one or two."""
+    share = margin.missing.original.value
+    count = int(column.missing[0].sum())
+    return None if public and 0 < count < FEWEST_TOLD else share
 
 
 def _summary(
@@ -97,11 +115,30 @@ def _summary(
             for q in quantiles
         ]
     q05, q25, q50, q75, q95 = quantiles
+    hidden = public and table == "original"
     return doc.Summary(
-        mean=value(margin.mean),
-        sd=value(margin.standard_deviation),
+        mean=None if hidden and _is_one_persons(column.original, 1) else value(margin.mean),
+        sd=None
+        if hidden and _is_one_persons(column.original, 2)
+        else value(margin.standard_deviation),
         quantiles=(q05, q25, q50, q75, q95),
     )
+
+
+def _is_one_persons(numbers: np.ndarray, power: int) -> bool:
+    """Return whether one person makes up most of a sum of deviations, which then tells the value.
+
+    Examples
+    --------
+    >>> ages = np.array([41.0, 42.0, 43.0, 44.0, np.nan])
+    >>> _is_one_persons(ages, 2), _is_one_persons(np.append(ages, 990.0), 2)
+    (False, True)
+    """
+    known = numbers[~np.isnan(numbers)]
+    if not known.size:
+        return False
+    away = np.abs(known - np.median(known)) ** power
+    return bool(away.max() > _MOST_OF_ONE * away.sum())
 
 
 def _telling_values(numbers: np.ndarray) -> set[float]:
@@ -140,6 +177,27 @@ def _pairs(useful: Usefulness) -> doc.Pairs:
                 chance=pair.difference.limit,
             )
             for pair in pairs.worst(_WORST_PAIRS)
+        ],
+    )
+
+
+def _curves(found: CurveScreen) -> doc.Curves:
+    return doc.Curves(
+        columns=found.n_columns,
+        left_out=found.n_left_out,
+        compared=found.n_terms,
+        found=found.n_curves,
+        lost=len(found.lost),
+        worst=[
+            doc.LostCurve(
+                column=curve.column,
+                first=curve.first,
+                second=curve.second,
+                original=curve.original,
+                released=curve.released,
+                chance=curve.limit,
+            )
+            for curve in found.lost[:_WORST_PAIRS]
         ],
     )
 

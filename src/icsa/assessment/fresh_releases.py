@@ -14,14 +14,25 @@ from icsa.ics import InvariantCoordinates
 from icsa.masks import MASKS
 from icsa.randomness import as_key
 from icsa.release import Plan, release
+from icsa.release.design_plans import DesignPlan
 
-__all__ = ["FEWEST_REDRAWS", "Before", "how_before", "linear_coordinates", "usual_redraws"]
+__all__ = [
+    "FEWEST_REDRAWS",
+    "Before",
+    "how_before",
+    "linear_coordinates",
+    "usual_redraws",
+    "usual_redraws_by",
+]
 
 # With fewer, somebody of whom no release has a replica cannot be told from a risk of .1.
 FEWEST_REDRAWS = 30
 # Cells up to which releases are made again without being asked to.
 _MOST_CELLS = 2_000_000
 _FEW_CELLS = 100_000
+# Fixed, and no secret: nobody gets these releases, and whoever assesses a recipe twice gets the
+# same answer, so that trying again changes nothing.
+_SEED = 20_008
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,7 +45,7 @@ class Before:
     note: str = ""
 
 
-def how_before(comparison: Comparison, plan: Plan | None, redraws: int) -> Before:
+def how_before(comparison: Comparison, plan: Plan | DesignPlan | None, redraws: int) -> Before:
     """Return how the risk before any key is found for this table.
 
     The fitted map is enough where the recipe is linear and nothing is missing, calibrated or
@@ -48,11 +59,11 @@ def how_before(comparison: Comparison, plan: Plan | None, redraws: int) -> Befor
                 "Releases can be made again only by the plan that made this one: give it as plan=."
             )
         return Before()
-    coordinates = linear_coordinates(comparison, plan)
-    rows, columns = comparison.original.frame.shape
+    coordinates = linear_coordinates(comparison, plan) if isinstance(plan, Plan) else None
+    rows, columns = comparison.files.original.frame.shape
     count = redraws
     if not count and (coordinates is None or rows < 10_000):
-        count = usual_redraws(rows * columns, calibrated=plan.wanted is not None)
+        count = usual_redraws_by(plan, rows * columns)
     note = ""
     if not count and coordinates is None:
         note = (
@@ -60,8 +71,10 @@ def how_before(comparison: Comparison, plan: Plan | None, redraws: int) -> Befor
             f"it by {FEWEST_REDRAWS} redraws or more; each takes as long as the release did."
         )
 
-    def redraw(_number: int) -> FeatureTable:
-        fresh = release(plan, as_key(None))
+    keys = as_key(_SEED).child("fresh releases")
+
+    def redraw(number: int) -> FeatureTable:
+        fresh = release(plan, keys.child("key", number))
         return comparison.encode(fresh.table.frame)
 
     return Before(coordinates, redraw if count else None, count, note)
@@ -86,12 +99,24 @@ def usual_redraws(n_cells: int, *, calibrated: bool) -> int:
     return 100 if n_cells <= _FEW_CELLS else FEWEST_REDRAWS
 
 
+def usual_redraws_by(plan: Plan | DesignPlan, n_cells: int) -> int:
+    """Return how many releases a plan makes when nobody says how many.
+
+    A plan made of others takes several times as long as one of as many cells.
+    """
+    if isinstance(plan, Plan):
+        return usual_redraws(n_cells, calibrated=plan.wanted is not None)
+    return min(FEWEST_REDRAWS, usual_redraws(n_cells, calibrated=True))
+
+
 def linear_coordinates(comparison: Comparison, plan: Plan) -> InvariantCoordinates | None:
     """Return the map from the compared numbers to coordinates, where the recipe is linear.
 
     The plan's coordinates are of standardised scores, s = (x - c) / d with one score a column. In
     the columns' own units the location is c + d T, the mixing matrix diag(d) A and W diag(1/d).
     """
+    if plan.coordinates is None:
+        return None
     names = tuple(column.name for column in comparison.columns)
     parts = plan.encoding.parts
     plain = (

@@ -18,8 +18,18 @@ __all__ = ["policy_text", "read_policy"]
 _VERSION = 1
 _KEYS = ("owner", "reason", "source", "value")
 # Thresholds that count something instead of being a probability, a share or a ratio.
-_COUNTS = ("part_cells", "part_excess", "part_surprise")
-_ORDERED = (("group_ratio_stop", "group_ratio_look"), ("before_look", "before_stop"))
+_COUNTS = (
+    *("part_cells", "part_excess", "part_surprise", "closer_clear", "large_clear"),
+    "before_factor",
+)
+_ORDERED = (
+    ("group_ratio_stop", "group_ratio_look"),
+    ("before_look", "before_stop"),
+    ("exact_stop", "exact_look"),
+    ("equal_stop", "equal_look"),
+    ("near_stop", "near_look"),
+    ("closer_look", "closer_stop"),
+)
 
 _HEADING = """\
 # Policy of icsa: the thresholds of the verdict (release, look again, do not release).

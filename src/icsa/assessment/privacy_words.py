@@ -7,7 +7,19 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-__all__ = ["MEASURES", "PRIVACY_TERMS", "SHOWN", "Term", "Wording"]
+__all__ = [
+    "ATTACKERS",
+    "COUNTED",
+    "MEASURES",
+    "NOT_COUNTED",
+    "PRIVACY_TERMS",
+    "RULES",
+    "SHOWN",
+    "Term",
+    "Wording",
+    "attacker_words",
+    "rule_says",
+]
 
 SAFE_HIGH = "higher is safer"
 SAFE_LOW = "lower is safer"
@@ -67,13 +79,15 @@ _DCR = "near or above the original's own"
 _DCR_WORDS: Mapping[str, Any] = {"good": _DCR, "also": ("DCR",), "term": "dcr"}
 _NNDR_WORDS: Mapping[str, Any] = {"good": _DCR, "also": ("NNDR",), "term": "nndr"}
 _YARDSTICK = "a yardstick"
+# Replaced by the number where it is known.
+_CHANCE = "about what chance gives"
 
 MEASURES: Mapping[str, Wording] = MappingProxyType(
     {
-        "smallest_chance": Wording(label="smallest P of a person", good="above .05", also=("P",)),
+        "smallest_chance": Wording(label="smallest P of a person", good="above .015", also=("P",)),
         "expected_replicas": Wording(
             label="largest Lambda: replicas to be expected before any key",
-            good="limit below .1",
+            good="below .1, or what chance gives",
             also=("Lambda",),
         ),
         "nearest_release_share": Wording(
@@ -95,22 +109,34 @@ MEASURES: Mapping[str, Wording] = MappingProxyType(
         "ore_scaled": Wording(
             label="outlier replication error, centred and scaled", good="towards 1"
         ),
-        "verbatim_rows": Wording(label="rows copied cell by cell", good="0"),
+        "verbatim_rows": Wording(label="rows copied cell by cell", good=_CHANCE),
         "identical_match_share": Wording(
             label="share of released rows that are copies",
-            good="0",
+            good=_CHANCE,
             also=("IMS", "identical match share"),
         ),
         "replicated_uniques": Wording(
             label="share of unique original rows in the release",
-            good="0",
+            good=_CHANCE,
             also=("replicated uniques",),
         ),
         "exact_rows_chance": Wording(
             label="P of so many unique people repeated cell by cell", good="above .005"
         ),
+        "equal_cells_chance": Wording(
+            label="P of people with rare cells in common with a released row", good="above .005"
+        ),
+        "near_cells_chance": Wording(
+            label="P of people near to a released row in many cells", good="above .005"
+        ),
+        "closer_share": Wording(
+            label="share of everybody nearer to the release than to anyone else", good=_CHANCE
+        ),
         "verbatim_extremes": Wording(
-            label="columns' unique largest or smallest values in the release", good="0"
+            label="columns' unique largest or smallest values in the release", good=_CHANCE
+        ),
+        "extremes_chance": Wording(
+            label="P of so many people's extremes in the release", good="above .001"
         ),
         "interval_disclosure": Wording(
             label="share of people within a small robust ball of a released row",
@@ -149,6 +175,124 @@ MEASURES: Mapping[str, Wording] = MappingProxyType(
     }
 )
 
+# What each rule of the verdict says of any table, for "look again" and for "do not release" where
+# that is more. The public edition says nothing else.
+RULES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "person": (
+            "The release comes nearer to somebody who stands out than chance explains.",
+            "Somebody who stands out has a near copy in the release.",
+        ),
+        "group": (
+            "The people who stand out are, as a group, nearer to the release than chance explains.",
+        ),
+        "parts": ("Parts of rows were passed on: several cells of a person stand together.",),
+        "parts of trajectories": (
+            "Rows of somebody with several, such as visits, stand in the release as they were.",
+        ),
+        "exact rows": ("More people stand in the release cell by cell than chance explains.",),
+        "before release": (
+            "Under another key a copy of somebody who stands out is not unlikely.",
+            "Under another key a copy of somebody who stands out is likely.",
+        ),
+        "reproducible": ("The key came from a seed, which can be guessed: for tests only.",),
+        "identifiers": (
+            "A column that names people, free text, or a column that was to be dropped was "
+            "released with some people's own values.",
+            "A column that names people, free text, or a column that was to be dropped was "
+            "released with people's own values.",
+        ),
+        "self-test": ("The assessment failed its own test on this table: do not rely on it.",),
+        "rehearsal": ("Who was in the table can be told better than by chance, by this recipe.",),
+        "holdout": ("Who was in the table can be told better than by chance.",),
+        "keys": ("Under other keys the word would often be worse.",),
+        "not compared": (
+            "Columns hold something else in the release than in the original, and could not be "
+            "compared.",
+        ),
+        "equal cells": (
+            "Somebody, who need not stand out, has more rare cells in common with a released row "
+            "than chance explains.",
+        ),
+        "near cells": (
+            "Somebody, who need not stand out, is nearer to a released row than chance explains.",
+        ),
+        "closer": ("More people are nearer to the release than to anyone else than by chance.",),
+        "resemblance": ("Many people resemble a released row a little too much.",),
+        "small": ("Too few people stand out to tell copies from chance.",),
+        "extremes": (
+            "More largest or smallest values that only one person has were released as they are "
+            "than chance explains.",
+        ),
+        "another table": (
+            "These do not look like a table and its release; nothing else was decided.",
+        ),
+        "near twin": ("What the release comes near to may be somebody who is almost the same.",),
+    }
+)
+
+
+def rule_says(rule: str, word: str) -> str:
+    """Return what a rule says of any table.
+
+    Examples
+    --------
+    >>> rule_says("person", "do not release")
+    'Somebody who stands out has a near copy in the release.'
+    """
+    known = RULES.get(rule, (f"The rule “{rule}” is met.",))
+    return known[-1] if word == "do not release" else known[0]
+
+
+# By attack, and by what is known as the attacks say it: what is known and guessed, in words for
+# every table and reader. An attack's words for anything else are under "".
+ATTACKERS: Mapping[str, Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "singling out": {"": ("nothing but the release", "what only one person is like")},
+        "linkability": {"": ("two halves of people's columns", "which halves are one person's")},
+        "inference": {
+            "": ("some columns of somebody", "other columns"),
+            "everything but one cell": ("everything but one cell of somebody", "that cell"),
+        },
+        "membership": {"": ("everything about somebody", "whether that person is in the table")},
+        "digits": {"": ("how the original was rounded", "original rows")},
+        "reassembly": {"": ("the far rows of the release", "somebody who stands out")},
+        "two releases": {"": ("another release of the table", "how both were made")},
+        "two visits": {
+            "": ("two rows of somebody and when they were", "who of the release that is"),
+            "when two rows of somebody were": (
+                "when two rows of somebody were",
+                "that both are one released person's",
+            ),
+        },
+        "all but one": {"": ("everybody else's rows", "the last row's cells")},
+    }
+)
+
+
+def attacker_words(attack: str, knows: str) -> tuple[str, str]:
+    """Return what an attacker knows and guesses, without a name from the table.
+
+    Examples
+    --------
+    >>> attacker_words("inference", "age and ward")
+    ('some columns of somebody', 'other columns')
+    """
+    known = ATTACKERS.get(attack, {"": ("the release", attack)})
+    return known.get(knows, known[""])
+
+
+# Measures that count people or cells, and those that are neither a count nor a share of people; the
+# rest are shares. The public edition does not tell of one or two people.
+COUNTED = frozenset({"verbatim_rows", "verbatim_extremes"})
+NOT_COUNTED = frozenset(
+    {
+        *("equal_cells_chance", "near_cells_chance", "extremes_chance", "visit_rows"),
+        *("smallest_chance", "exact_rows_chance", "expected_replicas", "rho_median", "redraws"),
+        *("attack", "ore", "ore_scaled", "dcr", "nndr"),
+    }
+)
+
 # What a terminal shows; files have all.
 SHOWN = (
     "smallest_chance",
@@ -156,10 +300,14 @@ SHOWN = (
     "nearest_release_share",
     "rho_median",
     "attack",
+    "attack_control",
     "ore",
     "ore_scaled",
     "verbatim_rows",
     "exact_rows_chance",
+    "equal_cells_chance",
+    "near_cells_chance",
+    "closer_share",
     "verbatim_extremes",
     "dcr",
     "nndr",
@@ -167,7 +315,25 @@ SHOWN = (
 
 PRIVACY_TERMS: Mapping[str, Term] = {
     # --- a person
-    "row": Term("row", "The row's number in the original, counted from 1 without the heading."),
+    "row": Term(
+        "row",
+        "The row's number in the original, counted from 1 without the heading. Of somebody with "
+        "several rows: the first.",
+    ),
+    "units": Term(
+        "unit",
+        "Somebody with several rows: a patient with visits, a household, a school. Everything is "
+        "asked of units, by what their rows come to: means, last values, slopes over time or "
+        "spreads, and how many rows there are.",
+    ),
+    "visit_rows": Term(
+        "P of rows in common",
+        "How likely it is by chance that rows of people with several have so rare cells in common "
+        "with released rows. Small: parts of somebody's trajectory were copied.",
+        "as P of rare cells in common, between a row and one row of everybody else",
+        SAFE_HIGH,
+        "above .005",
+    ),
     "why": Term(
         "why chosen",
         "By distance (far from the centre), by isolation (far from the fifth neighbour), by both, "
@@ -212,10 +378,11 @@ PRIVACY_TERMS: Mapping[str, Term] = {
         "How likely a fresh sample of the same population would come as near to this person as "
         "the release does, corrected for the number of people and the three lenses. Over all "
         "people the smallest one is given.",
-        "3 × number of people × smallest over the lenses of rho^D ÷ (rho^D + n ÷ n*), at most 1; D "
-        "the dimension, n and n* the rows of original and release",
+        "w × smallest over the lenses of q ÷ (q + n ÷ n*), at most 1; q the larger of rho^D and "
+        "the share of rows with as near a neighbour, D the dimension, n and n* the rows of "
+        "original and release, w 3 × number of people on average and least for who is most alone",
         SAFE_HIGH,
-        "above 0.05: chance is explanation enough",
+        "above 0.015: chance is explanation enough",
     ),
     "attack": Term(
         "all-but-one attack",
@@ -260,6 +427,15 @@ PRIVACY_TERMS: Mapping[str, Term] = {
         "The release made again and again, each time under another key: what rho would have been. "
         "They tell whether this key was lucky, typical or unlucky.",
     ),
+    "control": Term(
+        "people not in the table (control)",
+        "What is told about people whom the release was not made from is what anybody could know; "
+        "only what is told beyond that is given away by the release. In a rehearsal "
+        "the recipe releases random halves of the people, and the other half is the control; a "
+        "holdout is people whom somebody kept out. Without either there is only the nearest other "
+        "original, which is weaker. Told apart (AUC): how often somebody who was in is nearer to "
+        "the release than somebody who was not. Nearest: how many of the 1% nearest were in.",
+    ),
     # --- all people together
     "rho_median": Term(
         "median rho",
@@ -289,7 +465,7 @@ PRIVACY_TERMS: Mapping[str, Term] = {
         "Released rows that equal an original row in every cell.",
         "a count",
         SAFE_LOW,
-        "0",
+        "about what chance gives: as often as rows of the original equal each other",
         ("exact copies",),
     ),
     "verbatim_extremes": Term(
@@ -298,7 +474,41 @@ PRIVACY_TERMS: Mapping[str, Term] = {
         "are.",
         "number of columns' ends found in the release",
         SAFE_LOW,
-        "0",
+        "about what chance gives",
+    ),
+    "extremes_chance": Term(
+        "P of extremes",
+        "How likely fresh people would show the largest or smallest values of so many people who "
+        "alone have them. Far values of the same columns tell how often values recur by chance.",
+        "sum of independent events, one a person: 2 n* ÷ n × values there twice ÷ values there "
+        "once",
+        SAFE_HIGH,
+        "above 0.001: chance is explanation enough",
+    ),
+    "equal_cells_chance": Term(
+        "P of rare cells in common",
+        "How likely fresh people would have cells in common with the original's people that are as "
+        "rare together. Everybody counts, not only those who stand out; rare values weigh more.",
+        "over all people (Simes) of the tail of: largest sum of −log share over cells equal to one "
+        "released row, less the fifth largest among other originals",
+        SAFE_HIGH,
+        "above 0.005: chance is explanation enough",
+    ),
+    "near_cells_chance": Term(
+        "P of near cells",
+        "The same with numbers that are near instead of equal, near meaning that few originals are "
+        "as near.",
+        "as for equal cells; the share counts originals within the distance of the two cells",
+        SAFE_HIGH,
+        "above 0.005: chance is explanation enough",
+    ),
+    "closer_share": Term(
+        "closer share",
+        "The share of all people to whom a released row comes nearer, in ranks over all cells, "
+        "than anybody else of the original.",
+        "share of people; who is as near to either counts as what chance gives",
+        SAFE_LOW,
+        "about what chance gives, one half for as many rows",
     ),
     "nearest_release_share": Term(
         "nearest-release share",
@@ -340,7 +550,7 @@ PRIVACY_TERMS: Mapping[str, Term] = {
         "The share of the original's unique rows that occur in the release.",
         "unique rows found ÷ unique rows",
         SAFE_LOW,
-        "0",
+        "about what chance gives",
         ("repU", "replicated uniques"),
     ),
     "exact_rows_chance": Term(
@@ -360,6 +570,16 @@ PRIVACY_TERMS: Mapping[str, Term] = {
         SAFE_LOW,
         "0, or what the original has among its own rows",
         ("IMS",),
+    ),
+    "attackers": Term(
+        "attackers",
+        "Somebody who knows a part of a person, or nothing but the release, guesses the rest. A "
+        "guess says something about the release only where it is more often right about people in "
+        "the table than about people who were not in it.",
+        "share right about people in the table − share right about others",
+        SAFE_LOW,
+        "about 0",
+        ("Anonymeter", "DOMIAS", "singling out", "linkability", "attribute inference"),
     ),
     "interval_disclosure": Term(
         "interval disclosure",

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-import polars as pl
-
+from icsa.assessment.analyses import analyses_of_the_design, fitted, in_types_of_the_original
 from icsa.assessment.asked import Asked, Failed, Tasks, run_tasks
 from icsa.comparison.column_pairs import ColumnPair
 from icsa.comparison.matching import Comparison
-from icsa.errors import InputError
 from icsa.measures import NotEstimable
+from icsa.utility.beyond_range import BeyondRange, values_beyond_range
 from icsa.utility.chance import AgainstChance
 from icsa.utility.distinguish import distinguishability
 from icsa.utility.estimates import AnalysisComparison
+from icsa.utility.lost_curves import CurveScreen, lost_curves
 from icsa.utility.margins import Margin, compare_margins
-from icsa.utility.models import fit_models, run_analysis
+from icsa.utility.models import run_analysis
 from icsa.utility.pair_differences import PairComparison, compare_pairs
 from icsa.utility.principal import PrincipalPicture, principal_picture
 
-__all__ = ["Usefulness", "measure_usefulness"]
+__all__ = ["Usefulness", "fitted_models", "measure_usefulness"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -32,6 +32,10 @@ class Usefulness:
     margins : tuple
         One for each compared column.
     pairs : PairComparison
+    curves : CurveScreen
+        Squares and products that lost their effect.
+    beyond : BeyondRange
+        Numbers that lie beyond the original's: for an internal report only.
     whole : mapping of str to AgainstChance
         Measures of the whole table, by their names in files.
     picture : PrincipalPicture or NotEstimable
@@ -42,6 +46,8 @@ class Usefulness:
 
     margins: tuple[Margin, ...]
     pairs: PairComparison
+    curves: CurveScreen
+    beyond: BeyondRange
     whole: Mapping[str, AgainstChance]
     picture: PrincipalPicture | NotEstimable
     models: tuple[AnalysisComparison | Failed, ...]
@@ -61,24 +67,34 @@ def measure_usefulness(
     margins = compare_margins(columns)
     progress("comparing pairs of columns", 0.7)
     pairs = compare_pairs(columns)
+    curves = lost_curves(columns)
     progress("telling the tables apart", 0.8)
     whole = _of_the_whole(columns)
     picture = principal_picture(columns, max_points=1_000)
     progress("running analyses", 0.9)
-    original, released = comparison.original.frame, _in_types_of_the_original(comparison)
-    fitted = [_fitted(original, released, formula) for formula in asked.models]
-    fitted += [
-        run_analysis(original, released, analysis, name=name)
-        for name, analysis in asked.analyses.items()
-    ]
+    models = (
+        *analyses_of_the_design(comparison, asked.design),
+        *fitted_models(comparison, asked),
+    )
     progress("learning from both tables", 0.95)
     return Usefulness(
         margins=margins,
         pairs=pairs,
+        curves=curves,
+        beyond=values_beyond_range(columns),
         whole=whole,
         picture=picture,
-        models=tuple(fitted),
+        models=models,
         tasks=run_tasks(asked, comparison),
+    )
+
+
+def fitted_models(comparison: Comparison, asked: Asked) -> tuple[AnalysisComparison | Failed, ...]:
+    """Return the models and other analyses that were asked for, on both tables."""
+    tables = comparison.files.original.frame, in_types_of_the_original(comparison.files)
+    return (
+        *(fitted(comparison, formula, asked.design) for formula in asked.models),
+        *(run_analysis(*tables, analysis, name=name) for name, analysis in asked.analyses.items()),
     )
 
 
@@ -94,27 +110,3 @@ def _of_the_whole(columns: Sequence[ColumnPair]) -> dict[str, AgainstChance]:
             measure=told_apart.standardized, expected=told_apart.standardized_of_a_sample
         ),
     }
-
-
-def _in_types_of_the_original(comparison: Comparison) -> pl.DataFrame:
-    """Return the release with numbers where the original has numbers and the release text."""
-    frame, original = comparison.released.frame, comparison.original.frame
-    return frame.with_columns(
-        pl.Series(column.name, column.released, nan_to_null=True)
-        for column in comparison.columns
-        if column.levels is None
-        and original.schema[column.name].is_numeric()
-        and not frame.schema[column.name].is_numeric()
-    )
-
-
-def _fitted(
-    original: pl.DataFrame, released: pl.DataFrame, formula: str
-) -> AnalysisComparison | Failed:
-    """Return a fitted formula; a formula that cannot be read or fitted is the user's to correct."""
-    try:
-        return fit_models(original, released, formula)
-    except InputError as error:
-        if "in the original but not in the release" in str(error):
-            return Failed(formula, str(error))
-        raise

@@ -63,6 +63,15 @@ UTILITY_TERMS: Mapping[str, Term] = {
         "within what chance gives",
         ("correlation similarity", "contingency similarity"),
     ),
+    "curve": Term(
+        "curve",
+        "The effect of the square of a column, or of the product of two, on another column beyond "
+        "straight lines: a straight line cannot tell it, and models with squares and interactions "
+        "need it.",
+        "correlation of what straight lines in the factors leave of the column and of the term",
+        "",
+        "as in the original, within what chance gives",
+    ),
     "pmse": Term(
         "pMSE",
         "How well a model tells released rows from original ones, by its guessed probabilities.",

@@ -21,10 +21,10 @@ from icsa.attacks.maps import before_decorrelation
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector, as_matrix
 
-__all__ = ["TableFromDigits", "table_from_digits"]
+__all__ = ["FEWEST_ROWS", "TableFromDigits", "table_from_digits"]
 
 # Rows a lattice is made of, by columns: more make the relations shorter and take longer.
-_ROWS = {2: 30, 3: 40, 4: 64, 5: 110}
+FEWEST_ROWS = {2: 30, 3: 40, 4: 64, 5: 110}
 # What the release's arithmetic left in the last digits, in units of the last one.
 _ROUNDING = 4.0
 # Directions of two subsets of rows are one when they differ by less than this.
@@ -100,11 +100,11 @@ def table_from_digits(
     widths = np.asarray(steps, dtype=np.float64)
     rows = as_matrix(released)
     n, p = rows.shape
-    if p not in _ROWS or n <= _ROWS[p]:
-        needed = ", ".join(f"{_ROWS[k] + 1} rows with {k}" for k in _ROWS)
+    if p not in FEWEST_ROWS or n <= FEWEST_ROWS[p]:
+        needed = ", ".join(f"{FEWEST_ROWS[k] + 1} rows with {k}" for k in FEWEST_ROWS)
         raise InputError(
-            f"The attack on digits needs 2 to {max(_ROWS)} columns ({needed}): got {n} rows with "
-            f"{p}."
+            f"The attack on digits needs 2 to {max(FEWEST_ROWS)} columns ({needed}): got {n} rows "
+            f"with {p}."
         )
     if widths.shape != (p,) or not np.all(widths > 0):
         raise InputError(f"Give the step of each of the {p} columns, a positive number.")
@@ -128,7 +128,7 @@ def _recurring_directions(
             drawn == _GIVE_UP and max(votes, default=0) < 2
         ):
             break
-        chosen = generator.choice(n, _ROWS[p] + 1, replace=False)
+        chosen = generator.choice(n, FEWEST_ROWS[p] + 1, replace=False)
         seen = set()
         # Each row less the next one: less a common row, all coordinates would go together.
         for direction in _hidden_directions(np.diff(rows[chosen], axis=0), rows):

@@ -7,7 +7,7 @@ needs the release and nothing else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from icsa.linalg import spectrum
 from icsa.matrices import Matrix, Vector, as_matrix
 from icsa.scatters import mcd
 
-__all__ = ["Reassembly", "reassemble"]
+__all__ = ["Pieces", "Reassembly", "pieces_of", "reassemble"]
 
 # A row is far out when its squared distance is above this many times the chi-square limit that one
 # table in a hundred exceeds: a release has heavier tails than its original.
@@ -57,6 +57,80 @@ class Reassembly:
         return f"<Reassembly: {self.pieces.size} pieces of {self.n_far} rows that are far out>"
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Pieces:
+    """Released rows that are far out in nearly orthogonal directions.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_pieces,)
+        Their numbers, the farthest first.
+    whitened : ndarray of shape (n_pieces, n_columns)
+        The same rows in whitened units, from the centre.
+    n_far : int
+        Number of released rows that are far out.
+    limit : float
+        The squared distance from which on a row is far out.
+    """
+
+    rows: npt.NDArray[np.intp]
+    whitened: Matrix
+    n_far: int
+    limit: float
+    _location: Vector
+    _vectors: Matrix
+    _roots: Vector
+
+    def whiten(self, rows: Matrix) -> Matrix:
+        """Return rows in whitened units of the release."""
+        return np.asarray((rows - self._location) @ (self._vectors / self._roots))
+
+    def unwhiten(self, row: Vector) -> Vector:
+        """Return a whitened row in the columns' own units."""
+        return np.asarray(self._location + (row * self._roots) @ self._vectors.T)
+
+    def __repr__(self) -> str:
+        """Show sizes only."""
+        return f"<Pieces: {self.rows.size} of {self.n_far} rows that are far out>"
+
+
+def pieces_of(released: object, *, most: int | None = None, sample: int | None = None) -> Pieces:
+    """Return the far released rows that may be pieces of one person.
+
+    The release is whitened by its MCD. Of the rows far out, from the farthest down, those are kept
+    that are nearly orthogonal to all kept before.
+
+    Parameters
+    ----------
+    released : array-like of shape (n_rows, n_columns)
+    most : int, optional
+        How many pieces at most; one a column at most.
+    sample : int, optional
+        From how many rows, evenly spaced, the MCD is found at most; by default from all.
+
+    Examples
+    --------
+    >>> released = np.random.default_rng(1).normal(size=(60, 2))
+    >>> released[0, 0], released[1, 1] = 40.0, 30.0
+    >>> pieces_of(released)
+    <Pieces: 2 of 2 rows that are far out>
+    """
+    rows = as_matrix(released)
+    n, p = rows.shape
+    few = slice(None) if sample is None else slice(None, None, max(1, -(-n // sample)))
+    centre = mcd(rows[few], alpha=_ALPHA)
+    values, vectors = spectrum(centre.scatter)
+    limit = _FAR * float(chdtri(p, _LEVEL / n))
+    empty = np.empty(0, dtype=np.intp)
+    map_only = Pieces(empty, np.empty((0, p)), 0, limit, centre.location, vectors, np.sqrt(values))
+    whitened = map_only.whiten(rows)
+    squared = np.einsum("ij,ij->i", whitened, whitened)
+    far = np.flatnonzero(squared > limit)
+    far = far[np.argsort(-squared[far], kind="stable")]
+    kept = far[_nearly_orthogonal(whitened[far], p if most is None else min(p, most))]
+    return replace(map_only, rows=kept, whitened=whitened[kept], n_far=far.size)
+
+
 def reassemble(released: object) -> Reassembly:
     """Return the person who stands out most, put together from pieces that a release holds.
 
@@ -83,20 +157,11 @@ def reassemble(released: object) -> Reassembly:
     >>> found.pieces, found.guess.round(-1)
     (array([0, 1]), array([40., 30.]))
     """
-    rows = as_matrix(released)
-    n, p = rows.shape
-    centre = mcd(rows, alpha=_ALPHA)
-    values, vectors = spectrum(centre.scatter)
-    whitened = (rows - centre.location) @ (vectors / np.sqrt(values))
-    squared = np.einsum("ij,ij->i", whitened, whitened)
-    far = np.flatnonzero(squared > _FAR * chdtri(p, _LEVEL / n))
-    far = far[np.argsort(-squared[far], kind="stable")]
-    pieces = far[_nearly_orthogonal(whitened[far], p)]
-    if not pieces.size:
-        return Reassembly(None, pieces, np.empty(0), far.size)
-    directions, lengths = _orthonormal_pieces(whitened[pieces])
-    guess = centre.location + (directions @ lengths * np.sqrt(values)) @ vectors.T
-    return Reassembly(guess, pieces, lengths, far.size)
+    found = pieces_of(released)
+    if not found.rows.size:
+        return Reassembly(None, found.rows, np.empty(0), found.n_far)
+    directions, lengths = _orthonormal_pieces(found.whitened)
+    return Reassembly(found.unwhiten(directions @ lengths), found.rows, lengths, found.n_far)
 
 
 def _nearly_orthogonal(rows: Matrix, most: int) -> list[int]:

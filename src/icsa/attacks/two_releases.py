@@ -25,6 +25,8 @@ __all__ = ["MapFromReleases", "map_from_flips", "map_from_releases"]
 _EXACT = 1e-10
 _DESCENT_STEPS = 60
 _POLISHING_STEPS = 100
+# Directions that were only nearly found are different when their cosine is below this.
+_NEARLY_PARALLEL = 0.99
 # Differences of two rows are parallel when the sine of their angle is below this.
 _PARALLEL = 1e-7
 
@@ -43,6 +45,9 @@ class MapFromReleases:
     scores : ndarray of shape (n_rows, n_known)
         Scores of the first release in these directions, decorrelation undone: those of the
         original, in another order.
+    nearly : ndarray of shape (n_nearly, n_columns)
+        Directions that starts ended at, those with the most equal scores first, at most one a
+        column: where releases are rounded, nothing is found exactly.
     gap : float
         The least 1 - correlation of sorted scores that a start ended at: 0 up to rounding where
         something was found.
@@ -52,6 +57,7 @@ class MapFromReleases:
     second: Matrix
     directions: Matrix
     scores: Matrix
+    nearly: Matrix
     gap: float
 
     def __repr__(self) -> str:
@@ -99,10 +105,10 @@ def map_from_releases(
     x, y = ((rows - one.mean(axis=0)) @ whiten for rows in (one, two))
     generator = np.random.default_rng(seed)
     found: list[tuple[Vector, Vector]] = []
-    least = np.inf
+    ended: list[tuple[float, Vector]] = []
     for _ in range(starts):
         gap, here, there = _common_scores(x, y, generator.normal(size=(p,)))
-        least = min(least, gap)
+        ended.append((gap, here))
         known = np.array([pair[0] for pair in found]).reshape(-1, p)
         if gap < _EXACT and not same_directions(known, here[None], np.ones(p))[0]:
             found.append((here, there))
@@ -112,7 +118,9 @@ def map_from_releases(
         np.array([pair[side] for pair in found]).reshape(-1, p) @ whiten for side in (0, 1)
     )
     directions, scores = _map_directions(one, two, here_all, there_all)
-    return MapFromReleases(here_all, there_all, directions, scores, float(least))
+    nearly = _apart(ended, p) @ whiten
+    least = min(gap for gap, _ in ended)
+    return MapFromReleases(here_all, there_all, directions, scores, nearly, float(least))
 
 
 def map_from_flips(first: object, second: object) -> Matrix:
@@ -157,6 +165,16 @@ def map_from_flips(first: object, second: object) -> Matrix:
         remaining = remaining[~alike]
     order = np.argsort(-np.array(counts), kind="stable")[:p]
     return np.array([directions[i] for i in order]).reshape(-1, p)
+
+
+def _apart(ended: list[tuple[float, Vector]], most: int) -> Matrix:
+    """Return directions with the smallest gaps that are not nearly parallel to a smaller one's."""
+    kept: list[Vector] = []
+    for _, direction in sorted(ended, key=lambda pair: pair[0]):
+        unit = direction / np.linalg.norm(direction)
+        if len(kept) < most and all(abs(unit @ other) < _NEARLY_PARALLEL for other in kept):
+            kept.append(unit)
+    return np.array(kept)
 
 
 def _common_scores(x: Matrix, y: Matrix, start: Vector) -> tuple[float, Vector, Vector]:

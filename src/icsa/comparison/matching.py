@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from icsa.columns import kind_of
@@ -12,11 +13,11 @@ from icsa.columns.readings import as_text
 from icsa.comparison.coding import code_column
 from icsa.comparison.column_pairs import Cells, ColumnPair
 from icsa.comparison.features import Features, FeatureTable
-from icsa.errors import InputError
+from icsa.errors import InputError, NothingInCommonError
 from icsa.schema import Schema
 from icsa.tables import Table
 
-__all__ = ["Comparison", "match_tables"]
+__all__ = ["Comparison", "match_tables", "own_cells", "own_values"]
 
 _MOST_NAMES = 12
 
@@ -37,6 +38,9 @@ class Comparison:
     as_they_are : mapping of str to int
         Identifiers, texts and columns to be dropped that the release has with the original's own
         values: in how many released rows stands a value that only one original row has.
+    not_compared : tuple of str
+        Columns that hold something else in the release: text instead of numbers, or levels of which
+        the original has none.
     """
 
     original: Table
@@ -47,11 +51,22 @@ class Comparison:
     only_released: tuple[str, ...]
     notes: tuple[str, ...]
     as_they_are: Mapping[str, int]
+    not_compared: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[ColumnPair, ...]:
         """The columns of the features."""
         return self.features.columns
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The columns that another table must have to be encoded."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def files(self) -> Comparison:
+        """The tables as they were given, row by row."""
+        return self
 
     def encode(self, frame: pl.DataFrame) -> FeatureTable:
         """Return another release of the same original as the privacy measures see it."""
@@ -95,6 +110,7 @@ def match_tables(
     matched = [name for name in first if name in second]
     _require_rows(original, released)
     coded: list[ColumnPair] = []
+    unlike: list[str] = []
     notes = _differences(original, released, matched)
     as_they_are: dict[str, int] = {}
     for name in matched:
@@ -111,14 +127,17 @@ def match_tables(
             found = code_column(*cells, spec)
             if isinstance(found, str):
                 notes.append(found)
+                unlike.append(name)
                 continue
+            if _has_other_levels(found):
+                unlike.append(name)
             coded.append(found)
             if found.note:
                 notes.append(found.note)
     if as_they_are:
         notes.append(f"Not compared, because they name people or are text: {_listed(as_they_are)}.")
     if not coded:
-        raise InputError(
+        raise NothingInCommonError(
             "The two tables have no column in common that can be compared: the original has "
             f"{_listed(first)}; the release has {_listed(second)}. Columns are matched by name."
         )
@@ -131,7 +150,16 @@ def match_tables(
         only_released=tuple(name for name in second if name not in first),
         notes=tuple(notes),
         as_they_are={name: count for name, count in as_they_are.items() if count},
+        not_compared=tuple(unlike),
     )
+
+
+def _has_other_levels(column: ColumnPair) -> bool:
+    """Return whether a release has levels, but none that the original has."""
+    if column.levels is None:
+        return False
+    there = column.released[column.released >= 0]
+    return there.size > 0 and not np.isin(there, column.original).any()
 
 
 def own_values(original: pl.Series, released: pl.Series) -> int:
@@ -147,15 +175,21 @@ def own_values(original: pl.Series, released: pl.Series) -> int:
     >>> own_values(pl.Series([2, 1, 3]), pl.Series([1, 2, 3]))
     0
     """
+    return int(own_cells(original, released).sum())
+
+
+def own_cells(original: pl.Series, released: pl.Series) -> pl.Series:
+    """Return which released cells hold a value that only one original row has; see `own_values`."""
     first, second = as_text(original), as_text(released)
+    none = pl.repeat(False, released.len(), dtype=pl.Boolean, eager=True)
     if first is None or second is None:
-        return 0
+        return none
     # The same numbers in the same places are the original's own.
     if _is_running(second) and not first.head(second.len()).equals(second):
-        return 0
+        return none
     there = first.drop_nulls()
     single = there.filter(there.is_unique())
-    return int(second.drop_nulls().is_in(single.implode()).sum())
+    return second.is_in(single.implode()).fill_null(value=False)
 
 
 def _is_running(text: pl.Series) -> bool:

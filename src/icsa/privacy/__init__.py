@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from icsa.comparison.features import Features, FeatureTable, as_features
     from icsa.privacy.costs import Cost, estimate_cost
     from icsa.privacy.passport import Person, PrivacyAssessment, assess_privacy
+    from icsa.privacy.policy import Policy, Threshold
+    from icsa.privacy.reasons import Reason, Verdict
     from icsa.privacy.replication import (
         mean_replication_error,
         outlier_replication_error,
         replication_errors,
         replication_measure,
     )
-    from icsa.privacy.verdict import Policy, Reason, Threshold, Verdict
 
 __all__ = [
     "Cost",
@@ -46,11 +47,11 @@ _HOMES = {
     "FeatureTable": "icsa.comparison.features",
     "Features": "icsa.comparison.features",
     "Person": "passport",
-    "Policy": "verdict",
+    "Policy": "policy",
     "PrivacyAssessment": "passport",
-    "Reason": "verdict",
-    "Threshold": "verdict",
-    "Verdict": "verdict",
+    "Reason": "reasons",
+    "Threshold": "policy",
+    "Verdict": "reasons",
     "as_features": "icsa.comparison.features",
     "assess_privacy": "passport",
     "estimate_cost": "costs",

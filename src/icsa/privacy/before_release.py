@@ -5,7 +5,8 @@ Lambda) bounds the probability that there is one. For a linear recipe with permu
 follows from the fitted map: every released row has components that are independent draws from the
 components' values, so Lambda is n times the probability of such a draw to land near the person.
 (1 - (1 - P)^n would be wrong: a permutation uses each extreme value exactly once.) For any other
-recipe fresh releases tell.
+recipe fresh releases tell. They also tell how often the rules would alarm: the word of a recipe is
+the same for all of its keys.
 """
 
 from __future__ import annotations
@@ -24,13 +25,17 @@ from icsa.matrices import Matrix, Vector
 from icsa.privacy.lenses import Lenses
 from icsa.privacy.neighbours import nearest
 from icsa.privacy.people import Surroundings
-from icsa.privacy.people_findings import upper_limit
+from icsa.privacy.people_findings import clopper_pearson, upper_limit
+from icsa.privacy.policy import Policy
+from icsa.privacy.reasons import Reason, Verdict, Word
 
 __all__ = [
     "ExpectedReplicas",
     "KeyLuck",
     "RedrawnRisk",
+    "clear_risks",
     "expected_replicas",
+    "reasons_over_keys",
     "risk_over_redraws",
 ]
 
@@ -50,17 +55,19 @@ _SEED = 20_005
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExpectedReplicas:
-    """Lambda of each person, with its one-sided upper .95 limit.
+    """Lambda of each person, with limits.
 
     Attributes
     ----------
-    value, high : ndarray of shape (m,)
-        The limit is the value itself where all combinations were counted.
+    value, low, high : ndarray of shape (m,)
+        The upper limit is one-sided, at .95. The lower one is a share of releases that is exceeded
+        at .95 for all people together. Both are the value itself where combinations were counted.
     how : str
         "fitted map" or "redraws".
     """
 
     value: Vector
+    low: Vector
     high: Vector
     how: str
 
@@ -81,11 +88,14 @@ class RedrawnRisk:
         Share of the releases with a replica of the person.
     rho : ndarray of shape (n_redraws, m)
         rho under lens E in every release.
+    words : tuple of Word
+        What the rules say of each of these releases; empty where they were not asked.
     """
 
     expected: ExpectedReplicas
     risk: Vector
     rho: Matrix
+    words: tuple[Word, ...] = ()
 
     def luck(self, rho: Vector) -> KeyLuck:
         """Return whether the smallest rho of a release is among the best or worst tenth of keys.
@@ -93,7 +103,7 @@ class RedrawnRisk:
         Examples
         --------
         >>> rho = np.linspace(0.1, 1.0, 10).reshape(10, 1)
-        >>> nothing = ExpectedReplicas(np.zeros(1), np.zeros(1), "redraws")
+        >>> nothing = ExpectedReplicas(*np.zeros((3, 1)), "redraws")
         >>> RedrawnRisk(nothing, np.zeros(1), rho).luck(np.array([0.05]))
         'unlucky'
         """
@@ -101,6 +111,10 @@ class RedrawnRisk:
         if share <= 0.1:
             return "unlucky"
         return "lucky" if share > 0.9 else "typical"
+
+    def share(self, *words: Word) -> float:
+        """Return the share of these releases that have one of the words."""
+        return sum(word in words for word in self.words) / max(1, len(self.words))
 
     def __repr__(self) -> str:
         """Show sizes only."""
@@ -164,7 +178,7 @@ def expected_replicas(
         # Rounding must not put the person's own values out of the box.
         reach = radii[k] * half_widths + 1e-9 * np.abs(scores[row])
         values[k], highs[k] = _lambda(ordered, scores[row], reach, to_units, radii[k])
-    return ExpectedReplicas(values, highs, "fitted map")
+    return ExpectedReplicas(values, values, highs, "fitted map")
 
 
 def risk_over_redraws(
@@ -173,6 +187,7 @@ def risk_over_redraws(
     redraw: Callable[[int], FeatureTable],
     n_redraws: int = 100,
     *,
+    judge: Callable[[Lenses], Verdict] | None = None,
     threads: int = 1,
 ) -> RedrawnRisk:
     """Return how often fresh releases replicate each person, for any recipe.
@@ -185,6 +200,8 @@ def risk_over_redraws(
         Returns a release under a fresh key; called with 0, 1, ... n_redraws - 1.
     n_redraws : int
         Number of releases. Without a replica in any, the upper limit is about 3/n_redraws.
+    judge : callable, optional
+        Returns what the rules say of the release of some lenses.
     threads : int
         As in `icsa.privacy.neighbours.nearest`.
 
@@ -206,16 +223,70 @@ def risk_over_redraws(
     rows, radii = around.people.rows, 0.5 * around.d_org["E"]
     counts, rho = np.empty((n_redraws, rows.size)), np.empty((n_redraws, rows.size))
     people = lenses.originals("E").rows(rows)
+    words: list[Word] = []
     for number in range(n_redraws):
-        released = lenses.with_released(redraw(number)).releases("E")
+        fresh = lenses.with_released(redraw(number))
+        released = fresh.releases("E")
         k = min(8, released.n_rows)  # more replicas than that do not change any word
         found = nearest(people, released, k=k, threads=threads)
         counts[number] = np.sum(found.distances <= radii[:, None], axis=1)
         rho[number] = found.distances[:, 0] / np.where(radii > 0.0, 2.0 * radii, np.inf)
+        if judge is not None:
+            words.append(judge(fresh).word)
     mean, hits = counts.mean(axis=0), np.sum(counts > 0, axis=0)
     limits = np.array([upper_limit(int(hit), n_redraws, _LEVEL) for hit in hits])
-    expected = ExpectedReplicas(mean, np.maximum(mean, limits), "redraws")
-    return RedrawnRisk(expected, hits / n_redraws, rho)
+    surely = 1.0 - 2.0 * (1.0 - _LEVEL) / max(1, rows.size)
+    low = np.array([clopper_pearson(int(hit), n_redraws, surely)[0] for hit in hits])
+    expected = ExpectedReplicas(mean, low, np.maximum(mean, limits), "redraws")
+    return RedrawnRisk(expected, hits / n_redraws, rho, tuple(words))
+
+
+def clear_risks(
+    expected: ExpectedReplicas | None, around: Surroundings, sizes: tuple[int, int], policy: Policy
+) -> dict[int, float]:
+    """Return the upper limit of Lambda by row number; 0 for those whose risk chance explains.
+
+    Few columns put somebody near everybody: fresh people come within d_org/2 of a person with a
+    probability that the original tells. A risk counts where its lower limit is above the policy's
+    and clearly above that probability.
+    """
+    rows = around.people.rows.tolist()
+    if expected is None:
+        return {}
+    by_chance = around.chances["E"].of(np.full(len(rows), 0.5), *sizes)
+    least = np.maximum(policy.before_look.value, policy.before_factor.value * by_chance)
+    clear = np.minimum(expected.low, 1.0) > np.minimum(least, 1.0 - 1e-9)
+    return dict(zip(rows, np.where(clear, expected.high, 0.0).tolist(), strict=True))
+
+
+def reasons_over_keys(redrawn: RedrawnRisk | None, policy: Policy) -> tuple[Reason, ...]:
+    """Return what the rules say under other keys, where that is the word of the recipe.
+
+    Whoever draws keys until the word is good has not made the recipe any better: where too many
+    keys give a bad word, it is the word for all of them.
+
+    Examples
+    --------
+    >>> nothing = ExpectedReplicas(*np.zeros((3, 1)), "redraws")
+    >>> words = ("release",) * 80 + ("look again",) * 15 + ("do not release",) * 5
+    >>> redrawn = RedrawnRisk(nothing, np.zeros(1), np.ones((100, 1)), words)
+    >>> for reason in reasons_over_keys(redrawn, Policy()):
+    ...     print(f"{reason.word}: {reason.text}")
+    look again: under 20 of 100 fresh keys the release would be "look again" or worse, under 5 \
+"do not release"; another key does not make the recipe any better
+    """
+    if redrawn is None or not redrawn.words:
+        return ()
+    stop, look = redrawn.share("do not release"), redrawn.share("do not release", "look again")
+    if look < policy.keys_look.value:
+        return ()
+    n = len(redrawn.words)
+    text = (
+        f'under {round(look * n)} of {n} fresh keys the release would be "look again" or worse, '
+        f'under {round(stop * n)} "do not release"; another key does not make the recipe any better'
+    )
+    word: Word = "do not release" if stop >= policy.keys_stop.value else "look again"
+    return (Reason(word, "keys", text),)
 
 
 def _lambda(

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from icsa.comparison.features import Features
 from icsa.measures import Measure, NotEstimable
+from icsa.privacy.everybody import Everybody
 from icsa.privacy.exact_rows import ExactRows
+from icsa.privacy.extremes import Extremes
 from icsa.privacy.people_findings import share_measure
 
-__all__ = ["copied_row_measures", "verbatim_extremes"]
+__all__ = ["copied_row_measures", "resemblance_measures", "verbatim_extremes"]
 
 
 def copied_row_measures(exact: ExactRows) -> dict[str, Measure]:
-    """Return the measures of rows that are equal in every cell, by name; 0 copied rows is good.
+    """Return the measures of rows that are equal in every cell, by name.
 
     The number and the share of released rows that equal an original row (IMS), the share of the
     original's unique rows that occur in the release, with intervals of Clopper and Pearson, and
@@ -42,32 +41,58 @@ def copied_row_measures(exact: ExactRows) -> dict[str, Measure]:
     }
 
 
-def verbatim_extremes(features: Features) -> Measure:
-    """Return how many unique largest or smallest values of a column the release holds; 0 is good.
+def resemblance_measures(found: Everybody) -> dict[str, Measure]:
+    """Return what the resemblance of everybody comes to, by name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from icsa.comparison.features import as_features
+    >>> from icsa.privacy.everybody import look_at_everybody
+    >>> from icsa.privacy.lenses import fit_lenses
+    >>> x = np.random.default_rng(1).normal(size=(60, 5))
+    >>> measures = resemblance_measures(look_at_everybody(fit_lenses(as_features(x, x))))
+    >>> measures["closer_share"].value, measures["equal_cells_chance"].value < 0.005
+    (1.0, True)
+    """
+    closer = found.closer
+    return {
+        "equal_cells_chance": Measure.of(
+            found.equal.chance,
+            name="P of rare cells in common",
+            direction="higher is safer",
+            n=found.equal.looked_at,
+        ),
+        "near_cells_chance": Measure.of(
+            found.near.chance,
+            name="P of near cells",
+            direction="higher is safer",
+            n=found.near.looked_at,
+        ),
+        "closer_share": Measure.of(
+            closer.share, name="closer share", direction="lower is safer", n=closer.n
+        ),
+    }
+
+
+def verbatim_extremes(found: Extremes) -> Measure:
+    """Return how many unique largest or smallest values of a column the release holds.
 
     `n` is the number of columns' ends that only one person has.
 
     Examples
     --------
-    The largest value 9 is released; the smallest, 1, belongs to two people and counts for nothing.
-
     >>> from icsa.comparison.features import as_features
-    >>> measure = verbatim_extremes(as_features([[1.0], [1.0], [4.0], [9.0]], [[2.0], [9.0]]))
+    >>> from icsa.privacy.extremes import verbatim_ends
+    >>> both = as_features([[1.0], [1.0], [4.0], [9.0]], [[2.0], [9.0]])
+    >>> measure = verbatim_extremes(verbatim_ends(both))
     >>> measure.value, measure.n
     (1.0, 1)
     """
-    n_ends, n_released = 0, 0
-    columns = zip(features.original.numbers, features.released.numbers, strict=True)
-    for column, released in columns:
-        cells = column[~np.isnan(column)]
-        if not cells.size or cells.min() == cells.max():
-            continue
-        for end in (cells.min(), cells.max()):
-            if int(np.sum(cells == end)) == 1:
-                n_ends += 1
-                n_released += bool(np.any(released == end))
-    value = float(n_released) if n_ends else NotEstimable("no column has an end of one person only")
-    return Measure.of(value, name="verbatim extremes", direction="lower is safer", n=n_ends)
+    value: float | NotEstimable = float(found.released_ends)
+    if not found.ends:
+        value = NotEstimable("no column has an end of one person only")
+    return Measure.of(value, name="verbatim extremes", direction="lower is safer", n=found.ends)
 
 
 def _replicated(exact: ExactRows) -> Measure:

@@ -11,10 +11,10 @@ __all__ = ["Cost", "estimate_cost"]
 # Measured on one core: nanoseconds for each pair of rows, and each of its columns.
 _PAIR, _PAIR_COLUMN = 1.0, 0.125
 _ATTACK_COLUMN, _EQUAL_COLUMN = 0.55, 0.45
-# Seconds for each cell that is standardised, sorted, hashed; and seconds for any table.
-_CELL, _START = 4e-7, 0.3
-# The tables, both in robust units, and blocks on their way.
-_COPIES = 2.6
+# Seconds for each cell that is standardised, sorted, hashed, put in buckets; and for any table.
+_CELL, _START = 8e-7, 0.3
+# The tables, both in robust units, the release on lattices, and blocks on their way.
+_COPIES = 3.1
 _SAMPLED_ROWS, _EXACT_ROWS = 1_000, 20_000
 
 
@@ -56,7 +56,7 @@ def estimate_cost(
     >>> estimate_cost(1_000, 1_000, 5, 15).seconds < 1.0
     True
     >>> print(estimate_cost(10**6, 10**6, 20, 1_000, threads=2))
-    about 59 s and 793 MB
+    about 75 s and 946 MB
     """
     if min(n_rows, n_released, n_columns) < 1 or m < 0 or threads < 1:
         raise InputError("Sizes must be 1 or more to estimate the cost.")

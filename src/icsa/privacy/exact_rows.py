@@ -43,6 +43,8 @@ class ExactRows:
         Kinds of rows that the original holds twice, in the release or not.
     split, same : int
         Kinds of rows that both tables together hold twice: one in each, both in the same.
+    copies : ndarray of shape (n,)
+        How many released rows equal each original.
     """
 
     n: int
@@ -53,6 +55,7 @@ class ExactRows:
     doubles: int
     split: int
     same: int
+    copies: RowNumbers
 
     @property
     def chance(self) -> float:
@@ -72,6 +75,11 @@ class ExactRows:
     def expected(self) -> float:
         """How many unique originals chance would match, judged by the original's doubles."""
         return 2.0 * self.n_released * self.doubles / max(1, self.n - 1)
+
+    @property
+    def expected_copied(self) -> float:
+        """How many released rows would equal an original by chance, as originals equal others."""
+        return self.n_released * (self.n - self.unique) / self.n
 
 
 def exact_rows(features: Features) -> ExactRows:
@@ -106,6 +114,7 @@ def exact_rows(features: Features) -> ExactRows:
         doubles=int(np.count_nonzero(here == 2)),
         split=int(np.count_nonzero((here == 1) & (there == 1))),
         same=int(np.count_nonzero((here + there == 2) & (here != 1))),
+        copies=there[kind[:n]].astype(np.int64),
     )
 
 

@@ -15,7 +15,7 @@ from icsa.privacy.closest_records import (
     interval_disclosure,
     quantile_measure,
 )
-from icsa.privacy.copies import copied_row_measures, verbatim_extremes
+from icsa.privacy.copies import copied_row_measures, resemblance_measures, verbatim_extremes
 from icsa.privacy.lenses import Lenses
 from icsa.privacy.people import Nearness, standing_out_parts
 from icsa.privacy.people_findings import Findings
@@ -70,7 +70,14 @@ def privacy_measures(found: Findings) -> dict[str, Measure]:
         "ore": raw_outlier_replication_error(features, rows),
         "ore_scaled": scaled_outlier_replication_error(lenses, rows, near),
         **copied_row_measures(found.exact),
-        "verbatim_extremes": verbatim_extremes(features),
+        **resemblance_measures(found.everybody),
+        "verbatim_extremes": verbatim_extremes(found.extremes),
+        "extremes_chance": Measure.of(
+            found.extremes.chance,
+            name="P of so many extremes",
+            direction="higher is safer",
+            n=found.extremes.people,
+        ),
         "interval_disclosure": interval_disclosure(lenses, near),
         **closest_record_measures(lenses, threads=found.threads),
     }

@@ -14,12 +14,17 @@ from icsa.measures import Measure
 from icsa.privacy.before_release import (
     ExpectedReplicas,
     RedrawnRisk,
+    clear_risks,
     expected_replicas,
     risk_over_redraws,
 )
+from icsa.privacy.everybody import Everybody
+from icsa.privacy.exact_rows import ExactRows
+from icsa.privacy.extremes import Extremes
 from icsa.privacy.lenses import Lenses, LensName, fit_lenses
 from icsa.privacy.measuring import privacy_measures
 from icsa.privacy.neighbours import MISMATCH
+from icsa.privacy.noticing import Noticing, how_noticed
 from icsa.privacy.people import (
     LENSES,
     Nearness,
@@ -29,12 +34,18 @@ from icsa.privacy.people import (
     standing_out_parts,
 )
 from icsa.privacy.people_findings import Findings, Group
+from icsa.privacy.policy import Policy
+from icsa.privacy.reasons import Status, Verdict
 from icsa.privacy.self_test import End, ends_of_the_scale
 from icsa.privacy.standing_out import StandingOut, Why, named_people, standing_out
-from icsa.privacy.verdict import Policy, Status, Verdict, statuses, verdict
+from icsa.privacy.verdict import statuses, verdict
 from icsa.threads import give_back_memory, threads_for
 
 __all__ = ["LensRatio", "Person", "PrivacyAssessment", "assess_privacy"]
+
+# In longer tables the rules about everybody would take as long again as a release under a fresh
+# key; the first release is judged by all rules in any case.
+_ROWS_JUDGED_BY_ALL = 2_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -85,7 +96,9 @@ class Person:
         Columns and their shares, largest first; they sum to 1. `matched_by` is empty where the
         nearest released row repeats nothing of what makes the person stand out.
     status : str
-        "replicated", "look", "at risk", "repeated in part", "near twin" or "hidden".
+        A key of `icsa.privacy.reasons.STATUSES`.
+    copies : int
+        How many released rows equal this person in every cell.
     """
 
     row: int
@@ -106,6 +119,7 @@ class Person:
     stands_out_by: tuple[tuple[str, float], ...]
     matched_by: tuple[tuple[str, float], ...]
     status: Status
+    copies: int = 0
 
     @property
     def worst(self) -> LensRatio:
@@ -131,6 +145,12 @@ class PrivacyAssessment:
         How they were chosen, how many were left out, and what could not be looked at.
     group : Group
         The people together.
+    exact, everybody, extremes : ExactRows, Everybody, Extremes
+        What the release has of everybody, whether they stand out or not.
+    noticing : Noticing
+        How often one copied person would be noticed at this size, and what would raise that.
+    by_chance : mapping of str to float
+        By names of measures: what fresh people would give.
     measures : mapping of str to Measure
         By name, such as "ore", "verbatim_rows", "nearest_release_share", "dcr_q05".
     ends : pair of End
@@ -147,6 +167,11 @@ class PrivacyAssessment:
     people: tuple[Person, ...]
     standing_out: StandingOut
     group: Group
+    exact: ExactRows
+    everybody: Everybody
+    extremes: Extremes
+    noticing: Noticing
+    by_chance: Mapping[str, float]
     measures: Mapping[str, Measure]
     ends: tuple[End, End]
     policy: Policy
@@ -185,7 +210,7 @@ def assess_privacy(
     cap: int = 1_000,
     threads: int | None = None,
 ) -> PrivacyAssessment:
-    """Return what a release gives away about the people who stand out.
+    """Return what a release gives away, above all about the people who stand out.
 
     Parameters
     ----------
@@ -228,17 +253,41 @@ def assess_privacy(
     )
     around = measure_surroundings(lenses, people, threads=used)
     found = Findings.of(lenses, around, threads=used)
-    redrawn = risk_over_redraws(lenses, around, redraw, n_redraws, threads=used) if redraw else None
+    redrawn = None
+    if redraw is not None:
+        judge = _judge(around, chosen, used)
+        redrawn = risk_over_redraws(lenses, around, redraw, n_redraws, judge=judge, threads=used)
     before = _expected(lenses, around, coordinates, redrawn)
-    limits = {} if before is None else dict(zip(people.rows.tolist(), before.high, strict=True))
-    words = statuses(around, found.near, before=limits, policy=chosen)
+    sizes = features.original.n_rows, features.released.n_rows
+    limits = clear_risks(before, around, sizes, chosen)
+    copies = found.exact.copies[people.rows]
+    words = statuses(around, found.near, copies=copies, before=limits, policy=chosen)
     return PrivacyAssessment(
         verdict=verdict(
-            around, found.near, found.group, exact=found.exact, before=limits, policy=chosen
+            around,
+            found.near,
+            found.group,
+            exact=found.exact,
+            everybody=found.everybody,
+            reread=found.reread,
+            extremes=found.extremes,
+            before=limits,
+            policy=chosen,
         ),
         people=_passport(found, before, words),
         standing_out=people,
         group=found.group,
+        exact=found.exact,
+        everybody=found.everybody,
+        extremes=found.extremes,
+        noticing=how_noticed(
+            lenses,
+            around,
+            found.everybody,
+            person=chosen.person_chance.value,
+            equal=chosen.equal_look.value,
+        ),
+        by_chance=_by_chance(found),
         measures=privacy_measures(found),
         ends=ends_of_the_scale(lenses, around, chosen, threads=used),
         policy=chosen,
@@ -247,6 +296,39 @@ def assess_privacy(
         n_released=features.released.n_rows,
         n_columns=features.n_columns,
     )
+
+
+def _judge(around: Surroundings, policy: Policy, threads: int) -> Callable[[Lenses], Verdict]:
+    """Return what judges another release of the same original, for the same people."""
+
+    def judged(lenses: Lenses) -> Verdict:
+        found = Findings.of(lenses, around, threads=threads)
+        everybody = lenses.original.shape[1] <= _ROWS_JUDGED_BY_ALL
+        return verdict(
+            around,
+            found.near,
+            found.group,
+            exact=found.exact,
+            everybody=found.everybody if everybody else None,
+            reread=found.reread if everybody else None,
+            extremes=found.extremes,
+            policy=policy,
+        )
+
+    return judged
+
+
+def _by_chance(found: Findings) -> dict[str, float]:
+    """Return what fresh people would give for the measures whose best value is not 0."""
+    exact, n_released = found.exact, found.features.released.n_rows
+    return {
+        "verbatim_rows": exact.expected_copied,
+        "identical_match_share": exact.expected_copied / n_released,
+        "replicated_uniques": min(1.0, exact.expected / max(1, exact.unique)),
+        "verbatim_extremes": found.extremes.expected,
+        "nearest_release_share": found.group.expected,
+        "closer_share": found.everybody.closer.expected,
+    }
 
 
 def _expected(
@@ -291,6 +373,7 @@ def _passport(
                 stands_out_by=_named_shares(names, match_shares(parts[k], 0.0 * parts[k])),
                 matched_by=_named_shares(names, match_shares(parts[k], gaps)),
                 status=words[k],
+                copies=int(found.exact.copies[row]),
             )
         )
     return tuple(lines)
@@ -303,7 +386,7 @@ def _ratio(lens: LensName, around: Surroundings, near: Nearness, k: int) -> Lens
         d_rel=float(near.d_rel[lens][k]),
         rho=float(near.rho[lens][k]),
         p=float(near.p[lens][k]),
-        dimension=float(around.dimensions[lens][k]),
+        dimension=float(around.chances[lens].dimensions[k]),
     )
 
 

@@ -5,13 +5,9 @@ For a person k among n originals and n* released rows, under each lens::
     d_org  distance to the nearest other original       how alone
     d_rel  distance to the nearest released row         how near the release comes
     rho    d_rel / d_org
-    p      rho^D / (rho^D + n/n*)                       chance of so small a rho with fresh rows
+    p      chance of so small a rho with fresh rows     `icsa.privacy.chances`
 
-If released rows were fresh draws of the same law, both distances would be first points of Poisson
-processes of the same local density in D dimensions, which gives p. D is the smallest of the number
-of columns, the intrinsic dimension of all rows, and that of the people's neighbourhoods (from 20
-people on), times the person's share of cells that are not missing. P = 3 m min(p over the lenses)
-corrects for three lenses and m people.
+P = w min(p over the lenses) corrects for three lenses and m people.
 """
 
 from __future__ import annotations
@@ -25,8 +21,9 @@ from icsa.comparison.column_pairs import RowNumbers
 from icsa.comparison.features import FeatureTable
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector
+from icsa.privacy.chances import NEIGHBOURS, Chances, chances_of, ratios
 from icsa.privacy.lenses import Lenses, LensName
-from icsa.privacy.neighbours import MISMATCH, nearest
+from icsa.privacy.neighbours import MISMATCH, Neighbours, nearest
 from icsa.privacy.partial_knowledge import Agreement, most_equal_cells
 from icsa.privacy.standing_out import StandingOut
 
@@ -34,27 +31,20 @@ __all__ = [
     "LENSES",
     "Nearness",
     "Surroundings",
-    "chance",
     "corrected_chances",
-    "intrinsic_dimension",
     "match_shares",
     "measure_nearness",
     "measure_surroundings",
+    "person_weights",
     "standing_out_parts",
 ]
 
 LENSES: tuple[LensName, ...] = ("E", "M", "A")
 
-# Rows on which the dimension of all rows is estimated.
-_ROWS_FOR_DIMENSION = 2_000
-# From so many people on, their own neighbourhoods are asked for the dimension too.
-_PEOPLE_FOR_DIMENSION = 20
 # Up to this P it is asked whether one column alone brings a person near.
 _DOUBTFUL = 0.1
 # The nearest other row is a twin when it is as near as this share of twins by chance, over all m.
 _TWIN_LEVEL = 0.05
-# Fixed, and no secret: it chooses the rows for the dimension.
-_SEED = 20_004
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,20 +56,23 @@ class Surroundings:
     people : StandingOut
     d_org : mapping of lens to ndarray of shape (m,)
         Distance to the nearest other original; A's is E's.
-    dimensions : mapping of lens to ndarray of shape (m,)
-        D of each person.
+    chances : mapping of lens to Chances
+        D of each person, and what turns rho into p.
     has_near_twin : ndarray of shape (m,), bool
         Whether the nearest other original is unusually near: (r1/r2)^D <= .05/m under E, with r1
         and r2 the distances to the two nearest.
     agreement : Agreement
         The control of h: cells in common with one other original.
+    weights : ndarray of shape (m,)
+        What a person's p is multiplied by; those who are most alone have the smallest.
     """
 
     people: StandingOut
     d_org: Mapping[LensName, Vector]
-    dimensions: Mapping[LensName, Vector]
+    chances: Mapping[LensName, Chances]
     has_near_twin: np.ndarray
     agreement: Agreement
+    weights: Vector
 
     def __repr__(self) -> str:
         """Show sizes only."""
@@ -98,13 +91,16 @@ class Nearness:
     worst : tuple of lens
         The lens with the smallest p.
     corrected : ndarray of shape (m,)
-        P = min(1, 3 m min p).
+        P = min(1, w min p), w as in `corrected_chances`.
     agreement : Agreement
         h: cells in common with one released row.
     rest : ndarray of shape (m,)
         rho without the column in which the person stands out most, under A where that is the worst
-        lens and else under E, for those with a small P; 0 for the others. Whoever stands out in one
-        column alone is near every row that has its extreme value, whosever the other cells are.
+        lens and else under E, for those with a small P; infinite for the others. Whoever stands
+        out in one column alone is near every row that has its extreme value, whosever the other
+        cells are.
+    fresh_share : float
+        How often fresh rows would come nearer than another original: n*/(n* + n - 1).
     """
 
     d_rel: Mapping[LensName, Vector]
@@ -115,6 +111,7 @@ class Nearness:
     corrected: Vector
     agreement: Agreement
     rest: Vector
+    fresh_share: float
 
     @property
     def worst_rho(self) -> Vector:
@@ -143,21 +140,21 @@ def measure_surroundings(lenses: Lenses, people: StandingOut, *, threads: int = 
     if lenses.original.shape[1] < 3:
         raise InputError("How alone somebody is needs three rows or more in the original.")
     d_org: dict[LensName, Vector] = {}
-    dimensions: dict[LensName, Vector] = {}
-    twins = np.zeros(people.rows.size, dtype=bool)
-    for lens in ("E", "M"):
-        name: LensName = "E" if lens == "E" else "M"
-        points = lenses.originals(name)
-        found = nearest(points.rows(people.rows), points, k=2, own=people.rows, threads=threads)
-        d_org[name] = found.distances[:, 0].copy()
-        overall = _dimension(points, found.distances, lenses.n_varying, threads)
-        dimensions[name] = overall * _observed_shares(lenses, people.rows)
-        if name == "E":
-            twins = _near_twins(found.distances, dimensions[name])
-    d_org["A"], dimensions["A"] = d_org["E"], dimensions["E"]
+    chances: dict[LensName, Chances] = {}
+    near: dict[LensName, Neighbours] = {}
+    rows, k = people.rows, min(NEIGHBOURS, lenses.original.shape[1] - 1)
+    observed = _observed_shares(lenses, rows)
+    under: tuple[LensName, LensName] = ("E", "M")
+    for lens in under:
+        points = lenses.originals(lens)
+        found = nearest(points.rows(rows), points, k=k, own=rows, threads=threads)
+        near[lens], d_org[lens] = found, found.distances[:, 0].copy()
+        chances[lens] = chances_of(points, rows, found, lenses.n_varying, observed, threads)
+    twins = _near_twins(near["E"].distances[:, :2], chances["E"].overall)
+    d_org["A"], chances["A"] = d_org["E"], chances["E"]
     original = lenses.features.original
-    equal = most_equal_cells(lenses, people.rows, original, people.rows, threads)
-    return Surroundings(people, d_org, dimensions, twins, equal)
+    equal = most_equal_cells(lenses, rows, original, rows, threads)
+    return Surroundings(people, d_org, chances, twins, equal, person_weights(people.isolations))
 
 
 def measure_nearness(lenses: Lenses, around: Surroundings, *, threads: int = 1) -> Nearness:
@@ -185,19 +182,20 @@ def measure_nearness(lenses: Lenses, around: Surroundings, *, threads: int = 1) 
         people = lenses.originals(lens).rows(rows)
         found = nearest(people, lenses.releases(lens), threads=threads)
         d_rel[lens], released_rows[lens] = found.distances[:, 0], found.rows[:, 0]
-        rho[lens] = _ratios(d_rel[lens], around.d_org[lens])
-        p[lens] = chance(rho[lens], around.dimensions[lens], n, n_released)
+        rho[lens] = ratios(d_rel[lens], around.d_org[lens])
+        p[lens] = around.chances[lens].of(rho[lens], n, n_released)
     stacked = np.array([p[lens] for lens in LENSES])
     worst = tuple(LENSES[j] for j in np.argmin(stacked, axis=0))
     equal = most_equal_cells(lenses, rows, lenses.features.released, None, threads)
-    corrected = corrected_chances(stacked)
-    rest = np.zeros(rows.size)
+    corrected = corrected_chances(stacked, around.weights)
+    rest = np.full(rows.size, np.inf)
     near = np.flatnonzero(corrected <= _DOUBTFUL)
     under: tuple[LensName, LensName] = ("E", "A")
     for lens in under:
         by_this = near[[(worst[k] == "A") == (lens == "A") for k in near]]
         rest[by_this] = _ratios_without_top_column(lenses, lens, rows[by_this], threads)
-    return Nearness(d_rel, rho, p, released_rows, worst, corrected, equal, rest)
+    share = n_released / (n_released + n - 1)
+    return Nearness(d_rel, rho, p, released_rows, worst, corrected, equal, rest, share)
 
 
 def _ratios_without_top_column(
@@ -205,15 +203,15 @@ def _ratios_without_top_column(
 ) -> Vector:
     """Return rho under E or A without the column that adds most to each one's standing out."""
     top = np.argmax(standing_out_parts(lenses, rows), axis=1)
-    ratios = np.empty(rows.size)
+    found = np.empty(rows.size)
     for column in np.unique(top):
         who = np.flatnonzero(top == column)
         original = _without(lenses.originals("E"), int(column))
         released = _without(lenses.releases(lens), int(column))
         people = _without(lenses.originals("E").rows(rows[who]), int(column))
         alone = nearest(people, original, own=rows[who], threads=threads).distances[:, 0]
-        ratios[who] = _ratios(nearest(people, released, threads=threads).distances[:, 0], alone)
-    return ratios
+        found[who] = ratios(nearest(people, released, threads=threads).distances[:, 0], alone)
+    return found
 
 
 def _without(points: FeatureTable, column: int) -> FeatureTable:
@@ -231,52 +229,39 @@ def _without(points: FeatureTable, column: int) -> FeatureTable:
     return FeatureTable(points.numbers, points.codes, change)
 
 
-def chance(rho: Vector, dimension: float | Vector, n_rows: int, n_released: int) -> Vector:
-    """Return p = rho^D / (rho^D + n/n*): how likely fresh rows come as near.
+def corrected_chances(chances: Matrix, weights: Vector) -> Vector:
+    """Return P = min(1, w min over the lenses), from a row of chances for each lens.
+
+    1 / w sums to 1/3 over the people, for three lenses: half of it is the same for all, half goes
+    by who is most alone, 1 / (rank H), H = 1 + 1/2 + ... + 1/m. Whoever is most alone has most to
+    lose, and is found by whoever looks.
 
     Examples
     --------
-    >>> chance(np.array([0.0, 0.5, 1.0]), 2.0, 100, 100).round(3)
-    array([0. , 0.2, 0.5])
-    """
-    power = np.minimum(rho, 1e6) ** dimension
-    return np.asarray(power / (power + n_rows / n_released))
-
-
-def corrected_chances(chances: Matrix) -> Vector:
-    """Return P = min(1, 3 m min over the lenses), from a row of chances for each lens.
-
-    Examples
-    --------
-    >>> corrected_chances(np.array([[0.01, 0.5], [0.02, 0.4], [0.3, 0.3]])).round(6)
+    >>> corrected_chances(np.array([[0.01, 0.5], [0.02, 0.4], [0.3, 0.3]]), np.array([6.0, 6.0]))
     array([0.06, 1.  ])
     """
-    n_lenses, m = chances.shape
-    return np.asarray(np.minimum(1.0, n_lenses * m * chances.min(axis=0)))
+    return np.asarray(np.minimum(1.0, weights * chances.min(axis=0)))
 
 
-def intrinsic_dimension(distances: Matrix) -> float:
-    """Return the TwoNN dimension (N - 1) / sum ln(r2/r1); infinite where it is not defined.
-
-    Parameters
-    ----------
-    distances : ndarray of shape (N, 2)
-        Distances to the two nearest neighbours. Rows with r1 = 0 are left out.
-
-    References
-    ----------
-    Facco, d'Errico, Rodriguez and Laio (2017), Estimating the intrinsic dimension of datasets by a
-    minimal neighborhood information.
+def person_weights(isolations: Vector) -> Vector:
+    """Return w of each person, from their distances to the 5th neighbour.
 
     Examples
     --------
-    >>> round(intrinsic_dimension(np.array([[1.0, np.e], [1.0, np.e], [2.0, 2 * np.e]])), 6)
-    0.666667
+    >>> person_weights(np.array([5.0]))
+    array([3.])
+    >>> weights = person_weights(np.array([2.0, 9.0]))  # 3 / (1/4 + 1/(4 * 1.5)), 3 / (1/4 + 1/3)
+    >>> weights.round(2), round(float(np.sum(1 / weights)), 3)
+    (array([7.2 , 5.14]), 0.333)
     """
-    usable = (distances[:, 0] > 0.0) & np.isfinite(distances[:, 1])
-    logs = np.log(distances[usable, 1] / distances[usable, 0])
-    total = float(logs.sum())
-    return (logs.size - 1) / total if logs.size > 1 and total > 0.0 else float("inf")
+    m = isolations.size
+    if not m:
+        return np.empty(0)
+    ranks = np.empty(m)
+    ranks[np.argsort(-isolations, kind="stable")] = np.arange(1.0, m + 1.0)
+    harmonic = float(np.sum(1.0 / np.arange(1.0, m + 1.0)))
+    return np.asarray(len(LENSES) / (0.5 / m + 0.5 / (ranks * harmonic)))
 
 
 def standing_out_parts(lenses: Lenses, rows: RowNumbers) -> Matrix:
@@ -330,24 +315,6 @@ def match_shares(parts: Vector, gaps: Vector) -> Vector:
     repeated = np.maximum(parts - gaps, 0.0)
     total = float(repeated.sum())
     return repeated / total if total > 0.0 else repeated
-
-
-def _ratios(d_rel: Vector, d_org: Vector) -> Vector:
-    """Return d_rel / d_org; 1 or infinite for who has an exact double, whom nothing singles out."""
-    doubled = d_org == 0.0
-    ratios = d_rel / np.where(doubled, 1.0, d_org)
-    return np.where(doubled, np.where(d_rel == 0.0, 1.0, np.inf), ratios)
-
-
-def _dimension(points: FeatureTable, people: Matrix, n_columns: int, threads: int) -> float:
-    """Return D: the smallest of columns, dimension of all rows, and of 20 or more people."""
-    rows = np.sort(np.random.default_rng(_SEED).permutation(points.n_rows)[:_ROWS_FOR_DIMENSION])
-    sample = points.rows(rows)
-    found = nearest(sample, sample, k=2, own=np.arange(rows.size), threads=threads)
-    candidates = [float(n_columns), intrinsic_dimension(found.distances)]
-    if people.shape[0] >= _PEOPLE_FOR_DIMENSION:
-        candidates.append(intrinsic_dimension(people))
-    return min(candidates)
 
 
 def _observed_shares(lenses: Lenses, rows: RowNumbers) -> Vector:

@@ -13,14 +13,18 @@ from icsa.comparison.features import Features
 from icsa.errors import InputError
 from icsa.matrices import Vector
 from icsa.measures import Measure, NotEstimable
+from icsa.privacy.common_units import in_common_units
+from icsa.privacy.everybody import Everybody, look_at_everybody
 from icsa.privacy.exact_rows import ExactRows, exact_rows
-from icsa.privacy.lenses import Lenses
+from icsa.privacy.extremes import Extremes, verbatim_ends
+from icsa.privacy.lenses import Lenses, fit_lenses
 from icsa.privacy.partial_knowledge import AttackOutcome, all_but_one_attack
 from icsa.privacy.people import Nearness, Surroundings, measure_nearness
 
 __all__ = [
     "Findings",
     "Group",
+    "Reread",
     "clopper_pearson",
     "nearest_release_group",
     "share_measure",
@@ -50,6 +54,23 @@ class Group:
     median_ratio: float
 
 
+@dataclass(frozen=True, eq=False)
+class Reread:
+    """Whom a release resembles once columns that are distributed otherwise are in common units.
+
+    Attributes
+    ----------
+    names : tuple of str
+        These columns.
+    exact : ExactRows
+    everybody : Everybody
+    """
+
+    names: tuple[str, ...]
+    exact: ExactRows
+    everybody: Everybody
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Findings:
     """Everything that the measures of one release are computed from.
@@ -66,6 +87,8 @@ class Findings:
         The same people together.
     threads : int
         As in `icsa.privacy.neighbours.nearest`.
+    near_people : int, optional
+        As in `icsa.privacy.everybody.look_at_everybody`.
     """
 
     lenses: Lenses
@@ -73,9 +96,17 @@ class Findings:
     near: Nearness
     group: Group
     threads: int = 1
+    near_people: int | None = None
 
     @classmethod
-    def of(cls, lenses: Lenses, around: Surroundings, *, threads: int = 1) -> Findings:
+    def of(
+        cls,
+        lenses: Lenses,
+        around: Surroundings,
+        *,
+        threads: int = 1,
+        near_people: int | None = None,
+    ) -> Findings:
         """Return what is found about the lenses' release.
 
         Examples
@@ -93,7 +124,7 @@ class Findings:
         near = measure_nearness(lenses, around, threads=threads)
         n, n_released = lenses.original.shape[1], lenses.released.shape[1]
         group = nearest_release_group(near.rho["E"], n, n_released)
-        return cls(lenses, around, near, group, threads)
+        return cls(lenses, around, near, group, threads, near_people)
 
     @property
     def features(self) -> Features:
@@ -114,6 +145,27 @@ class Findings:
     def exact(self) -> ExactRows:
         """Whom the release repeats in every cell, whether they stand out or not."""
         return exact_rows(self.features)
+
+    @cached_property
+    def everybody(self) -> Everybody:
+        """Whom released rows resemble, whether they stand out or not."""
+        return look_at_everybody(self.lenses, near_people=self.near_people, threads=self.threads)
+
+    @cached_property
+    def reread(self) -> Reread | None:
+        """The same two in common units; None where no column is distributed otherwise."""
+        found = in_common_units(self.features, self.rows)
+        if found is None:
+            return None
+        everybody = look_at_everybody(
+            fit_lenses(found.features), near_people=self.near_people, threads=self.threads
+        )
+        return Reread(found.names, exact_rows(found.features), everybody)
+
+    @cached_property
+    def extremes(self) -> Extremes:
+        """Whose unique largest or smallest values the release shows."""
+        return verbatim_ends(self.features)
 
     def __repr__(self) -> str:
         """Show sizes only."""

@@ -21,8 +21,10 @@ from icsa.privacy.lenses import Lenses, fit_lenses
 from icsa.privacy.measuring import privacy_measures
 from icsa.privacy.people import Surroundings, measure_surroundings
 from icsa.privacy.people_findings import Findings
+from icsa.privacy.policy import Policy
+from icsa.privacy.reasons import WORDS, Word
 from icsa.privacy.standing_out import named_people
-from icsa.privacy.verdict import WORDS, Policy, Word, verdict
+from icsa.privacy.verdict import verdict
 
 __all__ = ["End", "ends_of_the_scale"]
 
@@ -31,6 +33,8 @@ EndName: TypeAlias = Literal["shuffled copy", "columns shuffled apart"]
 # Larger tables are tested on so many of their rows, with so many of the people among them.
 _MOST_ROWS = 20_000
 _MOST_PEOPLE = 100
+# So many people are asked for near cells: enough for a figure that stands beside another.
+_NEAR_PEOPLE = 100
 # A single shuffle can put an extreme person together again by chance.
 _SHUFFLES = 3
 # Fixed, and no secret: it shuffles tables that nobody gets to see.
@@ -131,7 +135,9 @@ def _judged(
     Exact rows do not count here: they would recognise every copy, and so hide that the people who
     stand out cannot be judged.
     """
-    found = Findings.of(lenses.with_released(released), around, threads=threads)
+    found = Findings.of(
+        lenses.with_released(released), around, threads=threads, near_people=_NEAR_PEOPLE
+    )
     return found, verdict(around, found.near, found.group, policy=policy).word
 
 
@@ -161,6 +167,12 @@ def _why(name: str, around: Surroundings) -> str:
         return "nobody stands out, so that nobody can be found"
     if name == "shuffled copy":
         doubled = int(np.sum(around.d_org["E"] == 0.0))
+        if not doubled:
+            return (
+                "an exact copy is not recognised: so few columns, or so few different values, tell "
+                f"the {around.people.rows.size} people who stand out from others that a row like "
+                "theirs may be there by chance"
+            )
         return (
             f"an exact copy is not recognised: {doubled} of {around.people.rows.size} people who "
             "stand out have an exact double in the original"

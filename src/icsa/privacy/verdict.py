@@ -1,179 +1,42 @@
 """One word for a release, and why: release, look again, do not release; and one for each person.
 
-No average decides alone: the people who stand out do, each against what chance would give. Rows
-that are repeated in every cell count for everybody, against what chance would give too.
+No average decides alone: the people who stand out do, each against what chance would give; and
+everybody whom a released row resembles too much (`icsa.privacy.everybody_rules`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from types import MappingProxyType
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
+from scipy.special import bdtrc
 
 from icsa.comparison.column_pairs import RowNumbers
 from icsa.errors import InputError
+from icsa.privacy.everybody import Everybody
+from icsa.privacy.everybody_rules import (
+    of_closer_share,
+    of_equal_cells,
+    of_exact_rows,
+    of_extremes,
+    of_near_cells,
+    of_resemblance,
+)
 from icsa.privacy.exact_rows import ExactRows
+from icsa.privacy.extremes import Extremes
+from icsa.privacy.partial_knowledge import Agreement
 from icsa.privacy.people import Nearness, Surroundings
-from icsa.privacy.people_findings import Group
+from icsa.privacy.people_findings import Group, Reread
+from icsa.privacy.policy import Policy
+from icsa.privacy.reasons import Reason, Status, Verdict, Word, decided
 
-__all__ = [
-    "STATUSES",
-    "WORDS",
-    "Policy",
-    "Reason",
-    "Status",
-    "Threshold",
-    "Verdict",
-    "Word",
-    "statuses",
-    "verdict",
-    "verdict_of_release",
-]
+__all__ = ["statuses", "verdict", "verdict_of_release"]
 
-Word = Literal["release", "look again", "do not release"]
-Status = Literal["replicated", "look", "at risk", "repeated in part", "near twin", "hidden"]
-
-# From harmless to harmful, with what each says whatever the reasons are.
-WORDS: Mapping[Word, str] = MappingProxyType(
-    {
-        "release": "Nothing was found that speaks against handing this table out. That is not a "
-        "proof of anonymity",
-        "look again": "Something was found that speaks against this release. Look at it before "
-        "anything is handed out",
-        "do not release": "Something was found that rules this release out. It must not be handed "
-        "out as it is",
-    }
-)
-# From worst to nothing, with what each says of a person.
-STATUSES: Mapping[Status, str] = MappingProxyType(
-    {
-        "replicated": "a near copy is in the release",
-        "look": "the release comes nearer than chance explains",
-        "at risk": "under another key a near copy is not unlikely",
-        "repeated in part": "several cells are repeated together",
-        "near twin": "somebody else in the original is almost the same",
-        "hidden": "no sign that the release comes too near",
-    }
-)
-_MEASURED = "error rates measured on fresh, synthetic and copied tables: benchmarks/verdict.py"
-
-
-@dataclass(frozen=True)
-class Threshold:
-    """A number that decides, why it is this number, and who answers for it.
-
-    Examples
-    --------
-    >>> Threshold(0.05, "the usual level").value
-    0.05
-    """
-
-    value: float
-    reason: str
-    source: str = _MEASURED
-    owner: str = "the icsa developers"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Policy:
-    """The thresholds of the verdict.
-
-    Examples
-    --------
-    >>> Policy().person_chance.value
-    0.05
-    >>> stricter = Policy(person_chance=Threshold(0.1, "few people, all vulnerable"))
-    """
-
-    person_chance: Threshold = Threshold(
-        0.05, "P at or below it: the release is nearer to a person than chance explains"
-    )
-    person_ratio: Threshold = Threshold(
-        0.5, "rho at or below it besides: at most half as far as the nearest other original"
-    )
-    person_rest: Threshold = Threshold(
-        0.8,
-        "a person is replicated only if rho without the column that stands out most is as small",
-    )
-    group_chance: Threshold = Threshold(
-        0.01, "the group's share is larger than chance explains; alone it rejects harmless releases"
-    )
-    group_ratio_stop: Threshold = Threshold(
-        0.5, "median rho at or below it besides: the group as a whole is replicated"
-    )
-    group_ratio_look: Threshold = Threshold(
-        0.8, "median rho at or below it besides: the group as a whole is approached"
-    )
-    part_cells: Threshold = Threshold(
-        2.0, "so many cells or more equal to one released row count as a repeated part"
-    )
-    part_excess: Threshold = Threshold(1.0, "if they are more than the control's by more than this")
-    part_surprise: Threshold = Threshold(
-        3.5,
-        "or, rare values weighing more, if their surprise (sum of -log frequency) exceeds the "
-        "control's by this: by chance about one person in ten",
-    )
-    part_share: Threshold = Threshold(
-        0.5, "repeated parts count from this share of the people on: blocks were passed on"
-    )
-    exact_look: Threshold = Threshold(
-        0.005,
-        "P of so many people who are repeated in every cell, whether they stand out or not: half "
-        "a percent, as all rules together are to alarm on at most 3% of fresh tables",
-    )
-    exact_stop: Threshold = Threshold(
-        0.001, "the same: rows were copied; on fresh people in one table of a thousand at most"
-    )
-    before_stop: Threshold = Threshold(
-        0.5, "upper limit of min(1, Lambda) at or above it: a key that replicates is likely"
-    )
-    before_look: Threshold = Threshold(
-        0.1, "upper limit of min(1, Lambda) above it: a key that replicates is not unlikely"
-    )
-    identifier_share: Threshold = Threshold(
-        0.1,
-        "identifiers, texts or columns to be dropped that came through in this share of the "
-        "released rows or more were not replaced; in fewer rows they may be so by coincidence",
-        source="chosen; no error rate was measured",
-    )
-
-    def values(self) -> dict[str, float]:
-        """Return every threshold's number by its name."""
-        return {item.name: getattr(self, item.name).value for item in fields(self)}
-
-
-@dataclass(frozen=True)
-class Reason:
-    """A rule of the verdict that was met.
-
-    Attributes
-    ----------
-    word : "look again" or "do not release"
-        What it leads to.
-    rule : str
-        "person", "group", "parts", "exact rows", "before release", "reproducible", "identifiers",
-        "self-test" or "near twin".
-    text : str
-        In plain words, with counts and no row numbers: fit for a public report.
-    rows : tuple of int
-        The people's row numbers in the original, for an internal report only.
-    """
-
-    word: Word
-    rule: str
-    text: str
-    rows: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """One word with its reasons; none means that nothing was found, which is no proof."""
-
-    word: Word
-    reasons: tuple[Reason, ...] = ()
+# Of fewer people, all are nearer to fresh rows too often to say anything.
+_FEWEST = 5
+# A rule about everybody is a function and an entry here.
+_EVERYBODY = (of_equal_cells, of_near_cells, of_closer_share, of_resemblance)
 
 
 def verdict(
@@ -182,6 +45,9 @@ def verdict(
     group: Group,
     *,
     exact: ExactRows | None = None,
+    everybody: Everybody | None = None,
+    reread: Reread | None = None,
+    extremes: Extremes | None = None,
     before: Mapping[int, float] | None = None,
     policy: Policy | None = None,
 ) -> Verdict:
@@ -195,6 +61,12 @@ def verdict(
         The same people together.
     exact : ExactRows, optional
         Whom the release repeats in every cell, of all people.
+    everybody : Everybody, optional
+        Whom released rows resemble, of all people.
+    reread : Reread, optional
+        The same with columns that are distributed otherwise in common units.
+    extremes : Extremes, optional
+        Whose unique largest or smallest values are released.
     before : mapping of int to float, optional
         By row number: upper limit of Lambda, the expected number of replicas before a key is drawn.
     policy : Policy, optional
@@ -221,11 +93,20 @@ def verdict(
     reasons = [
         *_of_people(limits, rows, near),
         *_of_group(limits, group),
+        *_of_small_table(limits, group),
         *_of_parts(limits, rows, around, near),
-        *_of_exact_rows(limits, exact),
         *_before_release(limits, before or {}),
     ]
-    return _decided(reasons)
+    if exact is not None:
+        reasons += of_exact_rows(limits, exact)
+    if everybody is not None:
+        for rule in _EVERYBODY:
+            reasons += rule(limits, everybody)
+    if reread is not None:
+        reasons += _of_other_units(limits, reread, {reason.rule for reason in reasons})
+    if extremes is not None:
+        reasons += of_extremes(limits, extremes)
+    return decided(reasons)
 
 
 def verdict_of_release(
@@ -237,6 +118,7 @@ def verdict_of_release(
     twins: Sequence[int] = (),
     reproducible: bool = False,
     why_not_trusted: str = "",
+    more: Sequence[Reason] = (),
 ) -> Verdict:
     """Return the word for a release as a whole: people, its columns, its key and the self-test.
 
@@ -255,6 +137,8 @@ def verdict_of_release(
         Whether the key came from a seed.
     why_not_trusted : str
         Why the assessment's own test failed; empty where it did not.
+    more : sequence of Reason
+        What attackers and rehearsals found.
 
     Examples
     --------
@@ -263,7 +147,7 @@ def verdict_of_release(
     >>> found.word, found.reasons[0].rule
     ('do not release', 'identifiers')
     """
-    reasons = list(of_people.reasons)
+    reasons = [*of_people.reasons, *more]
     if reproducible:
         text = (
             "The key came from a seed: whoever guesses it can repeat every draw, and so check "
@@ -277,7 +161,7 @@ def verdict_of_release(
             "that only one original row has"
         )
         word: Word = "do not release" if count >= most else "look again"
-        reasons.append(Reason(word, "identifiers", text))
+        reasons.append(Reason(word, "identifiers", text, columns=(name,)))
     if why_not_trusted:
         reasons.append(Reason("look again", "self-test", f"The assessment is {why_not_trusted}"))
     near = {row for reason in of_people.reasons if reason.rule == "person" for row in reason.rows}
@@ -288,25 +172,20 @@ def verdict_of_release(
             "release comes near to may be the twin"
         )
         reasons.append(Reason("look again", "near twin", text, rows))
-    return _decided(reasons)
-
-
-def _decided(reasons: Iterable[Reason]) -> Verdict:
-    """Return the worst word of all reasons, and these with the worst first."""
-    harm = {word: place for place, word in enumerate(WORDS)}
-    ordered = tuple(sorted(reasons, key=lambda reason: -harm[reason.word]))
-    return Verdict(ordered[0].word if ordered else "release", ordered)
+    return decided(reasons)
 
 
 def statuses(
     around: Surroundings,
     near: Nearness,
     *,
+    copies: RowNumbers | None = None,
     before: Mapping[int, float] | None = None,
     policy: Policy | None = None,
 ) -> tuple[Status, ...]:
     """Return a word for each person, by the same thresholds.
 
+    "copied" is who is in the release cell by cell, whatever rho says; `copies` counts these rows.
     "replicated" and "look" are persons with a small P, with rho small or not; "at risk" those whom
     a likely key replicates; "repeated in part" those who have too many cells in common with one
     released row, where so many have that it is a finding about the group: one in twenty has by
@@ -314,18 +193,20 @@ def statuses(
     """
     limits = (Policy() if policy is None else policy).values()
     flagged, close = _flags(limits, near)
-    parts = _has_parts(limits, around, near)
-    in_parts = _are_many(limits, parts)
+    parts = _has_parts(limits, near.agreement, around.agreement)
+    in_parts = _are_many(limits, around, near)
     words: list[Status] = []
     for k, row in enumerate(around.people.rows.tolist()):
         word: Status = "hidden"
-        if flagged[k]:
+        if copies is not None and copies[k]:
+            word = "copied"
+        elif flagged[k]:
             word = "replicated" if close[k] else "look"
         elif (before or {}).get(row, 0.0) > limits["before_look"]:
             word = "at risk"
         elif parts[k] and in_parts:
             word = "repeated in part"
-        twin = around.has_near_twin[k] and word not in ("replicated", "hidden")
+        twin = around.has_near_twin[k] and word not in ("copied", "replicated", "hidden")
         words.append("near twin" if twin else word)
     return tuple(words)
 
@@ -336,16 +217,24 @@ def _flags(limits: Mapping[str, float], near: Nearness) -> tuple[np.ndarray, np.
     return flagged, copied
 
 
-def _has_parts(limits: Mapping[str, float], around: Surroundings, near: Nearness) -> np.ndarray:
-    mine, control = near.agreement, around.agreement
+def _has_parts(limits: Mapping[str, float], mine: Agreement, control: Agreement) -> np.ndarray:
     more = mine.cells > control.cells + limits["part_excess"]
     rarer = mine.surprise > control.surprise + limits["part_surprise"]
     return np.asarray((mine.cells >= limits["part_cells"]) & (more | rarer))
 
 
-def _are_many(limits: Mapping[str, float], parts: np.ndarray) -> bool:
-    """Return whether so many people have cells in common that blocks were passed on."""
-    return bool(parts.size and parts.mean() >= limits["part_share"])
+def _are_many(limits: Mapping[str, float], around: Surroundings, near: Nearness) -> bool:
+    """Return whether so many people have cells in common that blocks were passed on.
+
+    Fresh people have as much in common with each other: a sign test against the same turned round.
+    """
+    parts = _has_parts(limits, near.agreement, around.agreement)
+    turned = int(_has_parts(limits, around.agreement, near.agreement).sum())
+    count = int(parts.sum())
+    if not count or parts.mean() < limits["part_share"]:
+        return False
+    chance = float(bdtrc(count - 1, count + turned, near.fresh_share))
+    return chance <= limits["part_chance"]
 
 
 def _of_people(limits: Mapping[str, float], rows: RowNumbers, near: Nearness) -> list[Reason]:
@@ -386,12 +275,27 @@ def _of_group(limits: Mapping[str, float], group: Group) -> list[Reason]:
     return []
 
 
+def _of_small_table(limits: Mapping[str, float], group: Group) -> list[Reason]:
+    """Return whether all are nearer to the release, too few to be sure that it is no chance."""
+    people = group.share.n
+    if people < _FEWEST or group.share.value != 1.0 or group.p_value <= limits["group_chance"]:
+        return []
+    if group.median_ratio > limits["small_ratio"]:
+        return []
+    text = (
+        f"All {people} people who stand out are nearer to the release than to anyone else, and "
+        f"their median rho is {group.median_ratio:.2g}: too few people, or columns, to say that "
+        "this is chance"
+    )
+    return [Reason("look again", "small", text)]
+
+
 def _of_parts(
     limits: Mapping[str, float], rows: RowNumbers, around: Surroundings, near: Nearness
 ) -> list[Reason]:
-    parts = _has_parts(limits, around, near)
-    if not _are_many(limits, parts):
+    if not _are_many(limits, around, near):
         return []
+    parts = _has_parts(limits, near.agreement, around.agreement)
     text = (
         f"{int(parts.sum())} of {rows.size} people who stand out have more cells in common with "
         "one released row than with any other original: parts of rows were passed on"
@@ -399,16 +303,16 @@ def _of_parts(
     return [Reason("look again", "parts", text, tuple(int(row) for row in rows[parts]))]
 
 
-def _of_exact_rows(limits: Mapping[str, float], exact: ExactRows | None) -> list[Reason]:
-    if exact is None or exact.chance > limits["exact_look"]:
-        return []
-    text = (
-        f"{exact.matched.size} of the {exact.unique} people who are like nobody else in the "
-        "original stand in the release cell by cell, whether they stand out or not; chance would "
-        f"give about {exact.expected:.0f} (P = {exact.chance:.2g})"
+def _of_other_units(limits: Mapping[str, float], reread: Reread, known: set[str]) -> list[Reason]:
+    """Return what is found in common units only."""
+    found = of_exact_rows(limits, reread.exact)
+    for rule in _EVERYBODY:
+        found += rule(limits, reread.everybody)
+    how = (
+        f"; columns that are distributed otherwise than in the original ({len(reread.names)}) were "
+        "read back into its units: a copy that was shifted, rescaled or rounded is one"
     )
-    word: Word = "do not release" if exact.chance <= limits["exact_stop"] else "look again"
-    return [Reason(word, "exact rows", text, tuple(exact.matched.tolist()))]
+    return [replace(reason, text=reason.text + how) for reason in found if reason.rule not in known]
 
 
 def _before_release(limits: Mapping[str, float], before: Mapping[int, float]) -> list[Reason]:

@@ -6,31 +6,55 @@ listed. Nothing that the public edition may not show is passed on to it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from msgspec import UNSET
 from msgspec.structs import replace
 
+from icsa.assessment.answers import (
+    attack_lines,
+    control_answer,
+    copied_answer,
+    is_another_table,
+    loss_answer,
+    noticed_answer,
+    tried_attackers,
+)
 from icsa.assessment.document import Document, Person
 from icsa.assessment.document_parts import Measure, Number
+from icsa.assessment.public_edition import FEW, public_edition
 from icsa.errors import InputError
 from icsa.files import write_text_atomically
-from icsa.privacy.verdict import STATUSES, WORDS
+from icsa.privacy import Policy
+from icsa.privacy.reasons import STATUSES, WORDS
 from icsa.report import wording
 from icsa.report.drawings import MOST_POINTS, RANKS, mark_key, mark_symbol, standing_out_picture
+from icsa.report.fingerprints import FINGERPRINTS, embedded_fingerprints
 from icsa.report.glossary import GLOSSARY, anchor
+from icsa.report.page_templates import page_template
 from icsa.report.strips import scale_bar
+from icsa.report.units_view import units_view
 from icsa.report.utility_view import utility_view
-from icsa.report.wording import chance, count, dashed, measured, number, shares, shortened
+from icsa.report.wording import (
+    chance,
+    count,
+    dashed,
+    measured,
+    number,
+    plural,
+    shares,
+    shortened,
+)
 
 __all__ = ["MOST_BYTES", "Limits", "assessment_html", "write_assessment_report"]
 
 MOST_BYTES = 2_000_000
 _MOST_CELLS = 100
+# Who answers for thresholds that nobody changed.
+_USUAL_OWNER = Policy().person_chance.owner
 _PASSPORT = (
     ("row", "row"),
     ("status", "status"),
@@ -77,9 +101,13 @@ def assessment_html(document: Document) -> str:
     str
         Long lists are cut, and say how many more there are.
     """
+    if document.edition == "public":
+        document = public_edition(document)  # whatever was given
     for limits in _LIMITS:
         view = _view(document, limits)
-        page: str = _template().render(doc=document, limits=limits, **view)
+        page: str = _template().render(doc=document, limits=limits, glossary=[], **view)
+        entries = _entries(page)
+        page = _template().render(doc=document, limits=limits, glossary=entries, **view)
         if len(page.encode()) < MOST_BYTES:
             return page
     raise InputError(
@@ -107,21 +135,10 @@ def write_assessment_report(document: Document, path: Path, *, force: bool = Fal
     write_text_atomically(path, assessment_html(document))
 
 
-@cache
 def _template() -> Any:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("icsa.report"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-    )
     words = ("count", "dashed", "listed", "measured", "number", "plural", "shortened")
-    environment.filters.update({name: getattr(wording, name) for name in words})
-    environment.filters.update(anchor=anchor, measure_lines=_measure_lines)
-    return environment.get_template("assessment.html")
+    filters = {name: getattr(wording, name) for name in words}
+    return page_template("assessment.html", anchor=anchor, measure_lines=_measure_lines, **filters)
 
 
 def _view(document: Document, limits: Limits) -> dict[str, Any]:
@@ -132,10 +149,60 @@ def _view(document: Document, limits: Limits) -> dict[str, Any]:
         "meaning": WORDS[document.verdict],
         # Columns that only one table has are said beside the notes.
         "notes": [note for note in document.tables.notes if not note.startswith("Only in the ")],
+        "decided": not is_another_table(document),
+        "copied": copied_answer(document),
+        "noticed": noticed_answer(document),
+        "loss": loss_answer(document),
+        "attacks": attack_lines(document),
+        "control": control_answer(document),
+        "tried": tried_attackers(document) if internal else [],
+        "handed": _handed_in(document, internal),
+        "fingerprints": {"name": FINGERPRINTS, "content": embedded_fingerprints(document)},
+        "few": FEW,
+        "usual_owner": _USUAL_OWNER,
         "people": _people(document, internal, limits),
         "privacy": _measure_lines(document.privacy.values()),
         "utility": utility_view(document.utility, internal=internal, most=limits.columns),
-        "glossary": [{"anchor": anchor(key), "term": term} for key, term in GLOSSARY.items()],
+        "units": units_view(document.units, internal=internal) if document.units else None,
+    }
+
+
+def _entries(page: str) -> list[dict[str, Any]]:
+    """Return the entries of the glossary that a page links to."""
+    linked = set(re.findall(r'href="#(glossary-[\w-]+)"', page))
+    return [
+        {"anchor": anchor(key), "term": term}
+        for key, term in GLOSSARY.items()
+        if anchor(key) in linked
+    ]
+
+
+def _handed_in(document: Document, internal: bool) -> dict[str, Any]:
+    """Return the files with the sizes of their tables, and in words what is no table."""
+    sizes = {"original": document.tables.original, "release": document.tables.released}
+    roles = [file.role for file in document.handed_in.files]
+    own = any(threshold.owner != _USUAL_OWNER for threshold in document.policy)
+    return {
+        "files": [
+            {
+                "role": file.role,
+                "name": file.name,
+                "sha256": file.sha256,
+                "rows": count(sizes[file.role].rows) if file.role in sizes else "",
+                "columns": count(sizes[file.role].columns) if file.role in sizes else "",
+            }
+            for file in document.handed_in.files
+        ],
+        "schema": "the file above"
+        if "schema" in roles
+        else "the columns’ kinds were found from the table, or given by the program that called"
+        if internal
+        else "in the internal edition only: it may name columns and levels that were not released",
+        "policy": "the file above; its thresholds are below"
+        if "policy" in roles
+        else "thresholds of its own, below"
+        if own
+        else "the usual thresholds of icsa, below",
     }
 
 
@@ -171,17 +238,20 @@ def _end(measure: Measure, value: Number) -> str:
 
 def _people(document: Document, internal: bool, limits: Limits) -> dict[str, Any]:
     summary = document.people_summary
-    points = [point if internal else replace(point, row=UNSET) for point in summary.picture]
+    points = summary.picture if internal else []
     people = sorted(document.people, key=_place) if internal and document.people else []
     shown = people[: limits.people]
     detailed = _side_by_side(shown, limits.cells)
     redrawn = any(person.redraws for person in shown)
     return {
         "summary": summary,
+        "count": f"{FEW} people were"
+        if summary.count is None
+        else f"{plural(summary.count, 'person was', 'people were')}",
         "statuses": [
-            {"name": s, "n": count(summary.status[s]), "words": words, "symbol": mark_symbol(s)}
+            {"name": s, "n": _told(summary.status[s]), "words": words, "symbol": mark_symbol(s)}
             for s, words in STATUSES.items()
-            if summary.status[s]
+            if summary.status.get(s, 0) != 0
         ],
         "picture": standing_out_picture(points) if points else "",
         "undrawn": len(points) - MOST_POINTS,
@@ -194,6 +264,10 @@ def _people(document: Document, internal: bool, limits: Limits) -> dict[str, Any
         "not_detailed": len(people) - len(detailed),
         "hidden_columns": max(0, len(shown[0].before) - _MOST_CELLS) if detailed else 0,
     }
+
+
+def _told(n: int | None) -> str:
+    return "some" if n is None else count(n)
 
 
 def _place(person: Person) -> tuple[float, ...]:

@@ -10,11 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from markupsafe import Markup
-from msgspec import UNSET
 
 from icsa.assessment.document import Point
 from icsa.assessment.document_parts import Number, Picture
-from icsa.privacy.verdict import STATUSES, Status
+from icsa.privacy.reasons import STATUSES, Status
 from icsa.report.svg import line, log_ticks, picture, position, short, tag, text
 from icsa.report.wording import plural, shortened
 
@@ -40,6 +39,7 @@ _MOST_LABELS = 30
 
 # How a status is drawn: its name for the page's colours, and a shape around (0, 0).
 _MARKS: Mapping[Status, tuple[str, str]] = {
+    "copied": ("replicated", "M0-7.5L2-2 7.5 0 2 2 0 7.5-2 2-7.5 0-2-2z"),  # a star
     "replicated": ("replicated", "M0-6L6 0 0 6-6 0z"),  # a diamond
     "look": ("near", "M0-5.5L5.5 4.5H-5.5z"),  # a triangle
     "at risk": ("risk", "M0 5.5L5.5-4.5H-5.5z"),  # one turned
@@ -69,8 +69,7 @@ def standing_out_picture(points: Sequence[Point]) -> Markup:
     Parameters
     ----------
     points : sequence of Point
-        At most 2,000 are drawn, the worst first; a distance of 0 is drawn on the edge. Those
-        without a row are drawn without one.
+        At most 2,000 are drawn, the worst first; a distance of 0 is drawn on the edge.
 
     Examples
     --------
@@ -135,7 +134,7 @@ def _placed(dots: Sequence[_Dot], status: Status, across: Scale, up: Scale) -> l
         if dot.point.status == status:
             x = across(dot.alone) if dot.alone > 0 else 62.0
             y = up(dot.near) if dot.near > 0 else 378.0
-            told = status if dot.point.row is UNSET else f"row {dot.point.row}: {status}"
+            told = f"row {dot.point.row}: {status}"
             placed.append(tag("use", tag("title", told), href=mark, x=x, y=y))
     return placed
 
@@ -230,20 +229,19 @@ def _sign(x: float, y: float, size: float, kind: str) -> str:
 
 def _heat_labels(names: Sequence[str], margin: float, size: float, few: bool) -> list[Markup]:
     step = 1 if few else 10
-    style = f"font-size:{short(min(12.0, 0.85 * size))}px" if few else None  # a line a cell
+    # A line a cell. By a class: where pages may not have styles of their own, they have this.
+    small = f" s{int(min(12.0, 0.85 * size))}" if few else ""
     labels = []
     below = len(names) * size
     for i in range(0, len(names), step):
         shown = shortened(names[i], 16) if few else str(i + 1)
         middle = (i + 0.5) * size
-        labels.append(
-            text(shown, margin - 6, max(10.0, middle + 4), class_="tick end", style=style)
-        )
+        labels.append(text(shown, margin - 6, max(10.0, middle + 4), class_=f"tick end{small}"))
         x = margin + middle
         turned = f"rotate(-90 {short(x)} {short(below + 6)})" if few else None
-        kind = "tick end" if few else "tick middle"
+        kind = f"tick end{small}" if few else "tick middle"
         y = below + (10 if few else 16)
-        labels.append(text(shown, x, y, class_=kind, transform=turned, style=style))
+        labels.append(text(shown, x, y, class_=kind, transform=turned))
     return labels
 
 

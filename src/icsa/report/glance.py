@@ -9,8 +9,10 @@ from icsa.assessment.document_parts import (
     Classification,
     Clustering,
     Column,
+    Curves,
     Distance,
     Efficiency,
+    LostCurve,
     Model,
     Number,
     Pair,
@@ -19,7 +21,13 @@ from icsa.assessment.document_parts import (
 )
 from icsa.report.wording import estimate, measured, number, plural, shortened
 
-__all__ = ["asked_sentences", "distance_beyond_chance", "utility_sentences"]
+__all__ = [
+    "asked_sentences",
+    "curve_sentences",
+    "curve_term",
+    "distance_beyond_chance",
+    "utility_sentences",
+]
 
 
 def utility_sentences(utility: Utility) -> list[str]:
@@ -27,6 +35,7 @@ def utility_sentences(utility: Utility) -> list[str]:
     return [
         *_of_columns(utility.columns),
         *(_of_pair(pair) for pair in utility.pairs.worst[:1]),
+        *curve_sentences(utility.curves),
         *(
             f"{measure.label}: {measured(measure)} (good: {measure.good})."
             for measure in utility.whole.values()
@@ -91,10 +100,42 @@ def _of_pair(pair: Pair) -> str:
     )
 
 
+def curve_sentences(curves: Curves) -> list[str]:
+    """Return a sentence on curves that were lost, or that none was; none where none is known."""
+    if not curves.compared:
+        return []
+    looked = (
+        f"Squares and products of columns ({curves.compared} compared): {curves.found} with an "
+        "effect on another column in the original,"
+    )
+    if not curves.worst:
+        return [f"{looked} none of them lost beyond chance."]
+    worst = curves.worst[0]
+    return [
+        f"{looked} {curves.lost} lost beyond chance, most of all {curve_term(worst)} on "
+        f"{shortened(worst.column)}: partial correlation {number(worst.original)} in the original "
+        f"and {number(worst.released)} in the release; chance moves it by up to "
+        f"{number(worst.chance)}. Forests keep such effects (icsa anonymize --method forest)."
+    ]
+
+
+def curve_term(curve: LostCurve) -> str:
+    """Return a square or product in words.
+
+    Examples
+    --------
+    >>> curve_term(LostCurve("wage", "years", "years", -0.4, 0.0, 0.1))
+    'years²'
+    """
+    if curve.first == curve.second:
+        return f"{shortened(curve.first)}²"
+    return f"{shortened(curve.first)} × {shortened(curve.second)}"
+
+
 def _of_model(model: Model) -> str:
     formula = shortened(model.formula, 120)
-    if model.reason:
-        return f"{formula}: not estimable: {model.reason}."
+    if model.reason is not None:
+        return _not_estimable(formula, model.reason)
     signs = sum(row.sign_flip for row in model.rows)
     significances = sum(row.significance_flip for row in model.rows)
     overlaps = [row.overlap for row in model.rows if row.overlap is not None]
@@ -107,8 +148,8 @@ def _of_model(model: Model) -> str:
 
 def _of_classification(task: Classification) -> str:
     target = f"Predicting {shortened(task.target)}"
-    if task.reason:
-        return f"{target}: not estimable: {task.reason}."
+    if task.reason is not None:
+        return _not_estimable(target, task.reason)
     (accuracy,) = (row for row in task.rows if row.name == "accuracy")
     return (
         f"{target}: {_percent(accuracy.released.value)} of {plural(task.n_test, 'held-out row')} "
@@ -129,8 +170,8 @@ def _of_clustering(task: Clustering) -> str:
 
 def _of_selection(task: Selection) -> str:
     response = f"Lasso for {shortened(task.response)}"
-    if task.reason:
-        return f"{response}: not estimable: {task.reason}."
+    if task.reason is not None:
+        return _not_estimable(response, task.reason)
     first = sum(variable.original for variable in task.variables)
     second = sum(variable.released for variable in task.variables)
     both = sum(variable.original and variable.released for variable in task.variables)
@@ -160,6 +201,10 @@ def _of_efficiency(efficiency: Efficiency) -> str:
         f"The other release is “{efficiency.other.verdict}”. This one gives more privacy for "
         f"what it loses (RPE above 1) by {told[0]}, and by {told[1]}."
     )
+
+
+def _not_estimable(what: str, reason: str) -> str:
+    return f"{what}: not estimable{f': {reason}' if reason else ''}."
 
 
 def _percent(share: Number) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from icsa.assessment.privacy_words import PRIVACY_TERMS, Term
 from icsa.assessment.utility_words import UTILITY_TERMS
-from icsa.privacy.verdict import STATUSES
+from icsa.privacy.reasons import STATUSES
 
 __all__ = ["GLOSSARY", "anchor"]
 
@@ -69,7 +69,8 @@ _WORDS: Mapping[str, Term] = {
     "method": Term(
         "method",
         "Spectral anonymization (sa) masks each principal component on its own. ICSA does the "
-        "same in coordinates that outliers cannot steer, found by two scatter matrices.",
+        "same in coordinates that outliers cannot steer, found by two scatter matrices. Forests "
+        "draw one column after the other given those before it, which keeps curves.",
     ),
     "mask": Term(
         "mask",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from markupsafe import Markup
 
-from icsa.assessment.document_parts import Estimate, Measure, Summary
+from icsa.assessment.document_parts import Bars, Estimate, Measure
 from icsa.report.svg import line, picture, position, short, tag, text
 from icsa.report.wording import shortened
 
-__all__ = ["interval_bars", "margin_strip", "scale_bar"]
+__all__ = ["bars_alone", "interval_bars", "overlay", "scale_bar"]
 
 _DIAMOND = "M0-5L5 0 0 5-5 0z"
 _RING = "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z"
@@ -49,30 +51,70 @@ def _where(at: float) -> str:
     return "beyond the end of the way" if at > 1.005 else f"{at:.0%} of the way"
 
 
-def margin_strip(original: Summary, released: Summary, name: str) -> Markup:
-    """Return five quantiles of a column in both tables: lines, boxes and medians.
+def overlay(bars: Bars, name: str) -> Markup:
+    """Return a column's bars in both tables: the original filled, the release as a line.
 
     Examples
     --------
-    >>> five = Summary(mean=3.0, sd=1.0, quantiles=(1.0, 2.0, 3.0, 4.0, 5.0))
-    >>> "original above, release below" in margin_strip(five, five, "age")
-    True
+    >>> shares = [0.2, 0.5, 0.3]
+    >>> bars = Bars(edges=["40", "60"], widths=[1], original=shares, released=shares)
+    >>> drawn = overlay(bars, "age")
+    >>> "below 40" in drawn, drawn.count("<path")
+    (True, 3)
     """
-    both = [[q for q in side.quantiles if q is not None] for side in (original, released)]
-    if any(len(quantiles) != 5 for quantiles in both):
-        return Markup("")
-    values = [value for quantiles in both for value in quantiles]
-    low, high = min(values), max(values)
+    inside, unit = _drawn(bars, {"original": bars.original, "released": bars.released})
+    inside.append(line(2, 62, 198, 62, "rail"))
+    told = f"{shortened(name, 40)}: original filled, release as a line"
+    if bars.edges:
+        first, last = bars.edges[0], bars.edges[-1]
+        at = 2 + unit, 198 - unit
+        inside.append(text(first, max(at[0], 4), 75, class_="small"))
+        if last != first:
+            inside.append(text(last, at[1], 75, class_="small end"))
+        told += f"; the ends are below {first} and from {last} on"
+    described = "; ".join(
+        f"{before:.0%} and {after:.0%}"
+        for before, after in zip(bars.original, bars.released, strict=True)
+    )
+    return picture(200, 78, told, described, inside, "overlay")
+
+
+def bars_alone(bars: Bars, name: str) -> Markup:
+    """Return a column's bars in the original.
+
+    Examples
+    --------
+    >>> bars = Bars(edges=["40"], widths=[], original=[0.4, 0.6], released=[0.4, 0.6])
+    >>> bars_alone(bars, "age").count("<path")
+    2
+    """
+    inside, _ = _drawn(bars, {"original": bars.original})
+    inside.append(line(2, 62, 198, 62, "rail"))
+    told = ", ".join(f"{share:.0%}" for share in bars.original)
+    return picture(
+        200, 66, f"{shortened(name, 40)}: how its cells are spread", told, inside, "overlay"
+    )
+
+
+def _drawn(bars: Bars, sides: Mapping[str, Sequence[float]]) -> tuple[list[Markup], float]:
+    """Return the bars of each side, and the width of the narrowest."""
+    widths = [1, *(bars.widths or ()), 1] if bars.widths is not None else [1] * len(bars.original)
+    unit = 196 / sum(widths)
+    heights = {
+        kind: [share / width for share, width in zip(side, widths, strict=True)]
+        for kind, side in sides.items()
+    }
+    highest = max(max(side) for side in heights.values()) or 1.0
+    gap = 0.0 if bars.edges is not None else 3.0  # levels stand apart
     inside = []
-    for quantiles, y, kind in zip(both, (8.0, 22.0), ("original", "released"), strict=True):
-        x = [position(value, low, high, 4, 156) for value in quantiles]
-        width = short(max(0.0, x[3] - x[1]))
-        box = f"M{short(x[1])} {short(y - 4)}h{width}v8h-{width}z"
-        inside.append(line(x[0], y, x[4], y, f"{kind} whisker"))
-        inside.append(tag("path", d=box, class_=f"{kind} box"))
-        inside.append(line(x[2], y - 6, x[2], y + 6, f"{kind} median"))
-    told = f"Quantiles of {shortened(name, 40)}: original above, release below"
-    return picture(160, 30, told, "", inside, "strip")
+    for kind, side in heights.items():
+        d, x = "", 2.0
+        for height, width in zip(side, widths, strict=True):
+            up, across = 58 * height / highest, unit * width - gap
+            d += f"M{short(x)} 62v{short(-up)}h{short(across)}v{short(up)}"
+            x += unit * width
+        inside.append(tag("path", d=d, class_=f"bars {kind}"))
+    return inside, unit
 
 
 def interval_bars(original: Estimate, released: Estimate, term: str) -> Markup:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any
 
 from icsa.assessment.document_parts import (
@@ -13,9 +15,9 @@ from icsa.assessment.document_parts import (
     Utility,
 )
 from icsa.report.drawings import heat_map, two_clouds
-from icsa.report.glance import distance_beyond_chance, utility_sentences
+from icsa.report.glance import curve_term, distance_beyond_chance, utility_sentences
 from icsa.report.glossary import anchor
-from icsa.report.strips import interval_bars, margin_strip
+from icsa.report.strips import interval_bars, overlay
 from icsa.report.wording import dashed, estimate, listed, number, shortened
 
 __all__ = ["utility_view"]
@@ -31,24 +33,26 @@ def utility_view(utility: Utility, *, internal: bool, most: int) -> dict[str, An
     """Return what the template shows about columns, pairs, the picture and models."""
     return {
         "glance": utility_sentences(utility),
-        "columns": [_column(column) for column in utility.columns[:most]],
+        "columns": [_column(column, internal) for column in utility.columns[:most]],
+        "beyond": any(column.beyond for column in utility.columns[:most]),
+        "overlays": any(column.bars for column in utility.columns[:most]),
         "pairs": _pairs(utility.pairs) if utility.pairs.names else None,
+        "curves": [(curve_term(curve), curve) for curve in utility.curves.worst],
         "picture": two_clouds(utility.picture) if internal and utility.picture else "",
         "models": [_model(model) for model in utility.models],
     }
 
 
-def _column(column: Column) -> dict[str, Any]:
+def _column(column: Column, internal: bool) -> dict[str, Any]:
     before, after, distance = column.original, column.released, column.distance
     excess = distance_beyond_chance(distance)
-    spread = before.sd
     ends = (distance.chance, distance.chance_high)
     return {
         "name": shortened(column.name),
         "kind": column.kind,
-        "means": [_like(side.mean, spread) for side in (before, after)],
-        "deviations": [_like(side.sd, spread) for side in (before, after)],
-        "medians": [_like(side.quantiles[2], spread) for side in (before, after)],
+        "means": [_at(side.mean, column, internal) for side in (before, after)],
+        "deviations": [_length(side.sd, column) for side in (before, after)],
+        "medians": [_at(side.quantiles[2], column, internal) for side in (before, after)],
         "missing": [
             f"{share:.1%}" if share is not None and 0 < share < 1 else dashed(share)
             for share in column.missing
@@ -59,9 +63,30 @@ def _column(column: Column) -> dict[str, Any]:
         "anchor": anchor(distance.name.lower()),
         "judged": "" if excess is None else "within chance" if excess <= 0 else "beyond chance",
         "chance": "–" if None in ends else ", up to ".join(number(end) for end in ends),
-        "strip": margin_strip(before, after, column.name),
+        "overlay": overlay(column.bars, column.name) if column.bars else "",
         "levels": _levels(column),
+        "beyond": column.beyond or "",
     }
+
+
+def _at(value: Number, column: Column, internal: bool) -> str:
+    """Return a number of a column, a day as a day; of a rounded one the year is left."""
+    if value is not None and column.unit == "seconds since midnight":
+        return f"{datetime.fromtimestamp(value, UTC):%H:%M}"
+    if value is not None and column.unit.endswith(" since 1970-01-01"):
+        seconds = value * (86_400 if column.unit.startswith("days") else 1)
+        with suppress(OverflowError, ValueError, OSError):
+            found = datetime.fromtimestamp(seconds, UTC)
+            return found.date().isoformat() if internal else f"{found.year}"
+    return _like(value, column.original.sd)
+
+
+def _length(value: Number, column: Column) -> str:
+    """Return a distance between numbers of a column; of moments in days."""
+    if value is not None and column.unit == "seconds since 1970-01-01":
+        return f"{number(value / 86_400)} days"
+    told = _like(value, column.original.sd)
+    return f"{told} days" if value is not None and column.unit.startswith("days") else told
 
 
 def _like(value: Number, spread: Number) -> str:

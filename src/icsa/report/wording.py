@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from icsa.assessment.document import ColumnShare
 from icsa.assessment.document_parts import Measure, Number
+from icsa.assessment.public_edition import FEW
 
 __all__ = [
     "NOT_ESTIMABLE",
@@ -110,6 +111,8 @@ def measured(measure: Measure) -> str:
     """Return a measure's value with its interval, or why there is none; P in words if tiny."""
     if measure.definition == "smallest_chance" and measure.value is not None:
         return chance(measure.value)
+    if measure.value is None and measure.reason == FEW:
+        return FEW
     return estimate(measure.value, measure.low, measure.high, measure.reason)
 
 

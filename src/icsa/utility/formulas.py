@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import ast
 import importlib
+import keyword
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from icsa.errors import InputError, UnknownNameError
 
-__all__ = ["FUNCTIONS", "ModelFormula", "library", "read_formula"]
+__all__ = ["FUNCTIONS", "ModelFormula", "aliases_of", "library", "read_formula", "with_aliases"]
 
 # What a formula may call: as formulaic has it, and sqrt.
 FUNCTIONS = (
@@ -65,7 +66,8 @@ def read_formula(formula: str, columns: Iterable[str]) -> ModelFormula:
     ----------
     formula : str
         Such as ``bp ~ age + sex``, ``log(cost) ~ age * C(stage)`` or
-        ``surv(time, status) ~ age``. Names with blanks stand between backticks.
+        ``surv(time, status) ~ age``. Names with blanks or signs stand between backticks; those
+        with dots, as in ``log(alk.phos)``, need none.
     columns : iterable of str
         The columns that there are.
 
@@ -81,7 +83,7 @@ def read_formula(formula: str, columns: Iterable[str]) -> ModelFormula:
             f"The formula {formula!r} needs a response, one ~ and predictors: 'bp ~ age + sex'."
         )
     known = list(columns)
-    needed = _variables(right, formula, sides="right")
+    needed = _variables(right, formula, known, sides="right")
     survival = _SURVIVAL.fullmatch(left)
     time = status = response = ""
     if survival:
@@ -93,7 +95,7 @@ def read_formula(formula: str, columns: Iterable[str]) -> ModelFormula:
         )
     else:
         response = left.strip()
-        needed |= _variables(left, formula, sides="left")
+        needed |= _variables(left, formula, known, sides="left")
     for name in sorted(needed):
         if name not in known:
             raise UnknownNameError("column", name, known)
@@ -124,9 +126,46 @@ def library(name: str) -> Any:
         ) from None
 
 
-def _variables(side: str, formula: str, *, sides: str) -> set[str]:
+def aliases_of(columns: Iterable[str]) -> dict[str, str]:
+    """Return another name for each column whose own no expression of Python can hold.
+
+    Examples
+    --------
+    >>> aliases_of(["age", "lambda"])
+    {'lambda': 'column_6c616d626461'}
+    """
+    return {
+        name: f"column_{name.encode().hex()}"
+        for name in columns
+        if keyword.iskeyword(name) or not name.isidentifier()
+    }
+
+
+def with_aliases(text: str, aliases: Mapping[str, str]) -> str:
+    """Return terms in which such columns have their other names; what is quoted stays.
+
+    Examples
+    --------
+    >>> with_aliases("log(lambda) + lambdas", {"lambda": "other"})
+    'log(other) + lambdas'
+    """
+    if not aliases:
+        return text
+    names = "|".join(sorted(map(re.escape, aliases), key=len, reverse=True))
+    strings = """'[^']*'|"[^"]*\""""
+    found = re.compile(rf"{strings}|`(?P<quoted>{names})`|(?<![\w.`])(?P<bare>{names})(?![\w.`])")
+
+    def alias(match: re.Match[str]) -> str:
+        name = match["quoted"] or match["bare"]
+        return aliases[name] if name else match[0]
+
+    return found.sub(alias, text)
+
+
+def _variables(side: str, formula: str, columns: list[str], *, sides: str) -> set[str]:
     """Return the columns that one side needs."""
-    formulaic = library("formulaic")
+    formulaic, aliases = library("formulaic"), aliases_of(columns)
+    side = with_aliases(side, aliases)
     try:
         parsed = formulaic.Formula(side if sides == "right" else f"0 + {side}")
     except Exception:  # formulaic's own texts colour the formula for a terminal
@@ -150,7 +189,8 @@ def _variables(side: str, formula: str, *, sides: str) -> set[str]:
             needed.add(str(factor.expr))
         elif factor.eval_method.value == "python":
             needed |= _checked_names(factor.expr, formula)
-    return needed
+    named = {alias: name for name, alias in aliases.items()}
+    return {named.get(name, name) for name in needed}
 
 
 def _bare(text: str) -> str:
@@ -163,8 +203,8 @@ def _checked_names(expression: str, formula: str) -> set[str]:
         tree = ast.parse(expression, mode="eval")
     except SyntaxError:
         raise InputError(
-            f"A term of the formula {formula!r} cannot be read. Inside functions, columns need "
-            "names of letters, digits and underscores."
+            f"A term of the formula {formula!r} cannot be read. Inside functions, names of columns "
+            "with blanks or signs stand between backticks."
         ) from None
     functions = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     allowed_attributes = {id(function) for function in functions if _is_numpy(function)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -13,12 +13,13 @@ import numpy as np
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector
 from icsa.measures import NotEstimable
-from icsa.utility.formulas import ModelFormula, library
+from icsa.utility.formulas import ModelFormula, aliases_of, library, with_aliases
 
 __all__ = [
     "Family",
     "ModelData",
     "as_pandas",
+    "both_frames",
     "column_names",
     "model_data",
     "with_common_levels",
@@ -103,6 +104,26 @@ def as_pandas(frame: Any, columns: Sequence[str]) -> Any:
         ) from None
 
 
+def both_frames(original: Any, released: Any, columns: Sequence[str]) -> tuple[Any, Any]:
+    """Return a formula's columns of both tables as frames of pandas; refuse what is not released.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> first, second = both_frames(pl.DataFrame({"a": [1]}), pl.DataFrame({"a": [2]}), ["a"])
+    >>> second.to_dict("list")
+    {'a': [2]}
+    """
+    there = column_names(released, "release")
+    for name in columns:
+        if name not in there:
+            raise InputError(
+                f"Column {name!r} of the formula is in the original but not in the release. "
+                "Leave it out of the formula."
+            )
+    return as_pandas(original, columns), as_pandas(released, columns)
+
+
 def with_common_levels(original: Any, released: Any) -> tuple[Any, Any]:
     """Return both frames with the same levels of categories, and with dates as days.
 
@@ -164,7 +185,9 @@ def model_data(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            again = design.model_spec.get_model_matrix(second, context=_context())
+            again = design.model_spec.get_model_matrix(
+                second.rename(columns=aliases_of(second.columns)), context=_context()
+            )
     except Exception:  # such as a spline beyond the range that it was made for
         return made, NotEstimable(
             "the original's terms cannot be evaluated on the release (cells beyond their range)"
@@ -188,12 +211,12 @@ def _context() -> dict[str, Any]:
 
 
 def _matrix(terms: str, frame: Any, formula: ModelFormula) -> Any:
-    formulaic = library("formulaic")
+    formulaic, aliases = library("formulaic"), aliases_of(frame.columns)
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return formulaic.Formula(terms).get_model_matrix(
-                frame, context=_context(), na_action="ignore"
+            return formulaic.Formula(with_aliases(terms, aliases)).get_model_matrix(
+                frame.rename(columns=aliases), context=_context(), na_action="ignore"
             )
     except Exception as error:
         raise InputError(
@@ -250,7 +273,7 @@ def _response_kind(frame: Any, formula: ModelFormula, family: str) -> _Response 
 def _data(
     frame: Any, formula: ModelFormula, kind: _Response, design: Any
 ) -> ModelData | NotEstimable:
-    names = tuple(str(name) for name in design.columns)
+    names = tuple(_as_written(str(name), frame.columns) for name in design.columns)
     matrix: Matrix = np.asarray(design, dtype=np.float64)
     if kind.family == "cox":
         kept = [position for position, name in enumerate(names) if name != "Intercept"]
@@ -266,6 +289,13 @@ def _data(
     if kind.family == "poisson" and numbers.min() < 0.0:
         return NotEstimable("the response has negative values")
     return _finite(ModelData(kind.family, names, matrix, numbers))
+
+
+def _as_written(term: str, columns: Iterable[str]) -> str:
+    """Return the name of a coefficient with columns' own names."""
+    for name, alias in aliases_of(columns).items():
+        term = term.replace(alias, name)
+    return term
 
 
 def _survival(

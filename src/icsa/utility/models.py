@@ -22,13 +22,13 @@ from icsa.utility.formulas import library, read_formula
 from icsa.utility.model_data import (
     Family,
     ModelData,
-    as_pandas,
+    both_frames,
     column_names,
     model_data,
     with_common_levels,
 )
 
-__all__ = ["Analysis", "Choice", "fit", "fit_models", "run_analysis"]
+__all__ = ["Analysis", "Choice", "fit", "fit_models", "run_analysis", "unusable"]
 
 Analysis: TypeAlias = Callable[[Any], Mapping[str, tuple[float, float]]]
 Choice: TypeAlias = Literal["auto", "least squares", "logistic", "poisson"]
@@ -82,25 +82,16 @@ def fit_models(
     """
     if family not in get_args(Choice):
         raise UnknownNameError("family", str(family), get_args(Choice))
-    known = column_names(original, "original"), column_names(released, "release")
-    asked = read_formula(formula, known[0])
-    for name in asked.columns:
-        if name not in known[1]:
-            raise InputError(
-                f"Column {name!r} of the formula is in the original but not in the release. "
-                "Leave it out of the formula."
-            )
+    asked = read_formula(formula, column_names(original, "original"))
     if asked.time and family != "auto":
         raise InputError(f"A survival model has no other family: got {family!r}. Leave it out.")
-    tables = with_common_levels(
-        as_pandas(original, asked.columns), as_pandas(released, asked.columns)
-    )
+    tables = with_common_levels(*both_frames(original, released, asked.columns))
     first, second = model_data(*tables, asked, family)
     if isinstance(first, NotEstimable):
-        raise _unusable(asked.text, first)
+        raise unusable(asked.text, first)
     outcomes = fit(first)
     if isinstance(outcomes, NotEstimable):
-        raise _unusable(asked.text, outcomes)
+        raise unusable(asked.text, outcomes)
     found = second if isinstance(second, NotEstimable) else fit(second)
     released_outcomes: Mapping[str, Outcome] = (
         dict.fromkeys(outcomes, found) if isinstance(found, NotEstimable) else found
@@ -188,7 +179,8 @@ def fit(data: ModelData) -> dict[str, Outcome] | NotEstimable:
     return outcomes
 
 
-def _unusable(formula: str, why: NotEstimable) -> InputError:
+def unusable(formula: str, why: NotEstimable) -> InputError:
+    """Return the error of a model that the original does not allow."""
     return InputError(
         f"The model {formula!r} cannot be fitted to the original: {why.reason}. Change the formula."
     )
