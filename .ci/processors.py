@@ -38,9 +38,10 @@ KERNELS = {
 LINEAR_ALGEBRA = (
     *("tests/test_correlations.py", "tests/test_last_digits.py", "tests/test_ics.py"),
     *("tests/test_matrices_and_linalg.py", "tests/test_masks.py", "tests/test_anonymization.py"),
-    *("tests/test_redraw.py", "tests/constraints/test_relations.py", "tests/test_rounding.py"),
-    *("tests/attacks", "tests/columns", "tests/privacy", "tests/release", "tests/scatters"),
-    "tests/utility",
+    *("tests/test_redraw.py", "tests/test_inspection.py", "tests/test_rounding.py"),
+    *("tests/attacks", "tests/columns", "tests/constraints", "tests/privacy", "tests/release"),
+    *("tests/scatters", "tests/utility"),
+    "--ignore=tests/release/blocks",  # the same functions over hundreds of thousands of rows
     *(
         f"--ignore=tests/{slow}.py"
         for slow in (

@@ -18,13 +18,15 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.machine import describe_machine
+from benchmarks.spoiled import HARMFUL
+from benchmarks.spoiled import Scene as SpoiledScene
 from icsa.anonymization import anonymize_matrix
+from icsa.comparison.column_pairs import Codes
 from icsa.comparison.features import FeatureTable, as_features
 from icsa.matrices import Matrix
-from icsa.privacy.exact_rows import exact_rows
 from icsa.privacy.lenses import Lenses, fit_lenses
 from icsa.privacy.people import Surroundings, measure_nearness, measure_surroundings
-from icsa.privacy.people_findings import nearest_release_group
+from icsa.privacy.people_findings import Findings, nearest_release_group
 from icsa.privacy.standing_out import standing_out
 from icsa.privacy.verdict import verdict
 
@@ -33,6 +35,8 @@ __all__ = ["KINDS", "RELEASES", "main"]
 Generator = np.random.Generator
 SIZES = ((200, 5), (200, 10), (1_000, 5))
 _GRID = 0.1
+# What is added to the names of `benchmarks.spoiled`, and the share of repetitions they get.
+_ORDINARY, _FEWER = " (ordinary people)", 0.4
 _ROBUST, _SPECTRAL = ("mcd50", "mcd75"), ("identity", "cov")
 
 
@@ -135,6 +139,25 @@ def _fresh(scene: Scene) -> Matrix:
     return scene.fresh()
 
 
+def _spoiled(name: str) -> Callable[[Scene], Matrix]:
+    """Return a harmful release of `benchmarks.spoiled`, of people who do not stand out."""
+
+    def release(scene: Scene) -> Matrix:
+        tables = [FeatureTable(_columns(x), _no_codes(x)) for x in (scene.original, _fresh(scene))]
+        ordinary = np.setdiff1d(np.arange(len(scene.original)), scene.chosen)
+        return HARMFUL[name](SpoiledScene(*tables, ordinary, scene.rng)).numbers.T
+
+    return release
+
+
+def _columns(x: Matrix) -> Matrix:
+    return np.ascontiguousarray(x.T)
+
+
+def _no_codes(x: Matrix) -> Codes:
+    return np.empty((0, len(x)), dtype=np.int32)
+
+
 RELEASES: dict[str, Callable[[Scene], Matrix]] = {
     "fresh sample": _fresh,
     "Gaussian synthetic": _gaussian,
@@ -147,6 +170,7 @@ RELEASES: dict[str, Callable[[Scene], Matrix]] = {
     "shifted and rescaled copy": _rescaled,
     "blocks swapped": _blocks_swapped,
     "ICSA redraw": _by(_ROBUST, "redraw"),
+    **{f"{name}{_ORDINARY}": _spoiled(name) for name in HARMFUL},
 }
 _PLANTED = {
     "SA": _by(_SPECTRAL, "permute"),
@@ -170,7 +194,7 @@ _LOOK: dict[str, tuple[float, float, float]] = {
 }
 _STOP = {("SA", 5): (0.04, 0.45, 1.0), ("SA", 10): (0.09, 0.83, 1.0)}
 _STOP_ROBUST = "0 to .04 (do not)"  # a range is all that is known of the prototype's ICSA
-_UNKNOWN = "-"  # it had no redraw
+_UNKNOWN = "-"  # it knew neither redraw nor ordinary people
 _FAR = (20.0, 50.0, 100.0)
 
 
@@ -198,7 +222,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"{'release':28s} {'n':>5s} {'p':>3s}  look again   do not  +- error  prototype")
     for rate in _all_rates(repetitions, options.only):
         rates.append(rate)
-        before = _UNKNOWN if "redraw" in rate.release else _STOP_ROBUST
+        before = _STOP_ROBUST if rate.release.startswith("ICSA, one") else _UNKNOWN
         if rate.prototype is not None:
             before = f"{rate.prototype:.3f} ({rate.prototype_is})"
         cell = f"{rate.release:28s} {rate.n:5d} {rate.p:3d}"
@@ -252,6 +276,8 @@ def _plain_rates(position: int, n: int, p: int, repetitions: int, only: str) -> 
             fresh = _repeated(draw, rng, n, p)
             scene = Scene(x, rng, around.people.rows, fresh)
             for name in wanted:
+                if name.endswith(_ORDINARY) and repetition >= max(1, round(_FEWER * repetitions)):
+                    continue
                 words[name][kind].append(_word(RELEASES[name](scene), lenses, around, grid))
     for name in wanted:
         before = _LOOK[name][position] if name in _LOOK else None
@@ -297,11 +323,20 @@ def _fitted(x: Matrix, grid: float) -> tuple[Lenses, Surroundings]:
 
 def _word(released: Matrix, lenses: Lenses, around: Surroundings, grid: float) -> str:
     rows = _on_grid(released) if grid else released
-    table = FeatureTable(np.ascontiguousarray(rows.T), np.empty((0, len(rows)), dtype=np.int32))
+    table = FeatureTable(_columns(rows), _no_codes(rows))
     seen = lenses.with_released(table)
     near = measure_nearness(seen, around)
     group = nearest_release_group(near.rho["E"], seen.original.shape[1], len(rows))
-    return verdict(around, near, group, exact=exact_rows(seen.features)).word
+    found = Findings(seen, around, near, group)
+    return verdict(
+        around,
+        near,
+        group,
+        exact=found.exact,
+        everybody=found.everybody,
+        reread=found.reread,
+        extremes=found.extremes,
+    ).word
 
 
 def _rate(

@@ -30,6 +30,7 @@ extensions = [
 ]
 exclude_patterns = [
     "_build",
+    "compare_results.rst",
     "mcd_optimum_results.rst",
     "performance_results.rst",
     "recipes_results.rst",

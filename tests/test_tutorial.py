@@ -15,20 +15,23 @@ import tomlkit
 from icsa import cli
 
 ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "docs" / "tutorial.rst").read_text(encoding="utf-8")
 
 
-def blocks(language: str) -> list[str]:
+def page(name: str) -> str:
+    return (ROOT / "docs" / f"{name}.rst").read_text(encoding="utf-8")
+
+
+def blocks(language: str, name: str = "tutorial") -> list[str]:
     found = re.findall(
-        rf"^\.\. code-block:: {language}\n\n((?:   .*\n|\n)+)", PAGE, flags=re.MULTILINE
+        rf"^\.\. code-block:: {language}\n\n((?:   .*\n|\n)+)", page(name), flags=re.MULTILINE
     )
     return [textwrap.dedent(block) for block in found]
 
 
-def sessions() -> list[tuple[str, list[str]]]:
+def sessions(name: str = "tutorial") -> list[tuple[str, list[str]]]:
     """Return each command with the lines that the page shows below it."""
     found: list[tuple[str, list[str]]] = []
-    for line in "\n".join(blocks("console")).splitlines():
+    for line in "\n".join(blocks("console", name)).splitlines():
         if line.startswith("$ icsa "):
             found.append((line.removeprefix("$ icsa "), []))
         elif line.strip() and line != "...":
@@ -52,6 +55,39 @@ def largest(name: str) -> list[float]:
     return [frame[column].max() for column in ("creatinine", "crp", "cost_eur", "systolic")]
 
 
+def run(command: str, expected: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Run a command, and look for the lines that a page shows."""
+    code = cli.run(shlex.split(command))
+    shown = capsys.readouterr()
+    lines = [" ".join(line.split()) for line in (shown.out + shown.err).splitlines()]
+    for line in expected:
+        assert any(line in found for found in lines), line
+    assert code == (2 if expected and expected[0].startswith("icsa: error") else 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "made"),
+    [
+        ("tutorial_visits", "visits.csv", {"visits.release.csv"}),
+        ("tutorial_survey", "survey.csv", {"survey.release.csv", "strata.csv"}),
+    ],
+)
+def test_people_with_several_rows_and_weighted_people(
+    name: str,
+    file: str,
+    made: set[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    shutil.copy(ROOT / "examples" / file, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "180")
+    for command, expected in sessions(name):
+        run(command, expected, capsys)
+    assert {path.name for path in tmp_path.glob("*.csv")} == {file, *made}
+
+
 def test_the_commands_print_what_the_page_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -59,12 +95,7 @@ def test_the_commands_print_what_the_page_shows(
     monkeypatch.chdir(tmp_path)
     assert len(sessions()) == 7
     for command, expected in sessions():
-        code = cli.run(shlex.split(command))
-        shown = capsys.readouterr()
-        lines = [" ".join(line.split()) for line in (shown.out + shown.err).splitlines()]
-        for line in expected:
-            assert any(line in found for found in lines), line
-        assert code == (2 if expected and expected[0].startswith("icsa: error") else 0)
+        run(command, expected, capsys)
         if command.startswith("inspect"):
             merge_schema(tmp_path / "clinic.toml")
     made = {path.name for path in tmp_path.glob("*.csv")}

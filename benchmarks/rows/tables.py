@@ -25,6 +25,8 @@ _NUMERIC, _CATEGORICAL = 15, 5
 # Times what reading and writing takes, and tables of memory: anonymize; tables: assess.
 _TIMES, _TABLES, _BOTH_TABLES = 5.0, 4.0, 3.0
 _SECONDS = 60.0
+# Columns of visits, seconds and tables of memory that they may take.
+_OF_VISITS, _VISITS_SECONDS, _VISITS_TABLES = 14, 120.0, 6.0
 # An environment of its own: SDMetrics needs an older pandas.
 _PEER_PYTHON = Path(__file__).parents[1] / ".sdmetrics" / "bin" / "python"
 _PEER_ROWS = 1_000
@@ -36,6 +38,8 @@ def cases(settings: Settings) -> Iterator[Case]:
     size = f"{rows}x{_NUMERIC + _CATEGORICAL}"
     name = f"anonymize CSV {size}"
     yield Case(name, partial(_anonymize_rows, name, rows, rounds))
+    name = f"anonymize visits {rows}x{_OF_VISITS}"
+    yield Case(name, partial(_visits_rows, name, rows, rounds))
     name = f"assess CSV {size}"
     yield Case(name, partial(_assess_rows, name, rows))
     name = f"assess CSV 20000x{_NUMERIC + _CATEGORICAL} SDMetrics"
@@ -69,6 +73,68 @@ def _anonymize_rows(name: str, n_rows: int, rounds: int) -> list[Row]:
         ),
         _memory(f"{name} memory", max(peaks), _bytes(n_rows), _TABLES, "a table"),
     ]
+
+
+def _visits_rows(name: str, n_rows: int, rounds: int) -> list[Row]:
+    """Return how long people with ten visits each take, and a tenth of them beside."""
+    seconds: dict[int, list[float]] = {n_rows // 10: [], n_rows: []}
+    peak = program = 0
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "release.csv"
+        said = ["--unit", "id", "--time", "day", "--output", str(target), "--force", "--quiet"]
+        few = Path(folder) / "few.csv"
+        _visits(300).write_csv(few)
+        for _ in range(2):  # the first compiles
+            program = _command(["anonymize", str(few), *said])[0]["peak"]
+        for size, taken in seconds.items():
+            source = Path(folder) / f"visits{size}.csv"
+            _visits(size // 10).write_csv(source)
+            _command(["anonymize", str(source), *said])  # compiles what is not in the cache
+            for _ in range(rounds):
+                found, own = _command(["anonymize", str(source), *said])
+                taken.append(own)
+                peak = max(peak, found["peak"])
+    short, long = (statistics.median(taken) for taken in seconds.values())
+    return [
+        Row(
+            name,
+            long,
+            peer="a tenth of the people, times ten",
+            peer_value=10.0 * short,
+            ratio=10.0 * short / long,
+            least_ratio=10.0 * short / long,
+            target=Target("ours", _VISITS_SECONDS),
+            remark="ten visits a person, on two levels, as a process from start to end",
+        ),
+        _memory(
+            f"{name} memory",
+            peak - program,
+            8 * n_rows * _OF_VISITS,
+            _VISITS_TABLES,
+            "a table, above the program itself",
+        ),
+    ]
+
+
+def _visits(n_people: int) -> pl.DataFrame:
+    """Return ten visits of each of so many people: eight measurements, levels and slopes."""
+    rng = np.random.default_rng(0)
+    unit, number = np.repeat(np.arange(n_people), 10), np.tile(np.arange(10), n_people)
+    age, levels = rng.integers(20, 90, n_people), rng.normal(size=(n_people, 8))
+    columns = {
+        "id": unit + 1,
+        "age": age[unit],
+        "sex": rng.choice(["f", "m"], n_people)[unit],
+        "site": rng.choice(list("ABCDE"), n_people)[unit],
+        "day": number * 90 + rng.integers(0, 40, unit.size) * (number > 0),
+        "flag": (levels[unit, 0] + rng.normal(size=unit.size) > 0).astype(np.int64),
+    }
+    for j in range(8):
+        noise = rng.normal(0, 0.3, unit.size)
+        columns[f"y{j}"] = (
+            levels[unit, j] + 0.01 * age[unit] + 1e-4 * columns["day"] + noise
+        ).round(3)
+    return pl.DataFrame(columns)
 
 
 def _assess_rows(name: str, n_rows: int) -> list[Row]:

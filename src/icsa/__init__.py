@@ -13,7 +13,8 @@ from icsa.lazily import imported_when_asked
 if TYPE_CHECKING:
     from icsa import errors, masks, randomness, scatters
     from icsa.anonymization import anonymize_matrix, masked_copy
-    from icsa.assessment import Assessment, assess
+    from icsa.assessment import Assessment, Attacks, assess, attack
+    from icsa.choice import Compared, compare
     from icsa.estimators import ICS, ICSAnonymizer, SpectralAnonymizer
     from icsa.ics import InvariantCoordinates, invariant_coordinates
     from icsa.release import Release, anonymize
@@ -24,6 +25,8 @@ __version__ = "0.1.0"
 __all__ = [
     "ICS",
     "Assessment",
+    "Attacks",
+    "Compared",
     "ICSAnonymizer",
     "InvariantCoordinates",
     "LocationScatter",
@@ -32,6 +35,8 @@ __all__ = [
     "anonymize",
     "anonymize_matrix",
     "assess",
+    "attack",
+    "compare",
     "errors",
     "invariant_coordinates",
     "masked_copy",
@@ -42,6 +47,8 @@ __all__ = [
 
 _HOMES = {
     "Assessment": "assessment",
+    "Attacks": "assessment",
+    "Compared": "choice",
     "ICS": "estimators",
     "ICSAnonymizer": "estimators",
     "InvariantCoordinates": "ics",
@@ -51,6 +58,8 @@ _HOMES = {
     "anonymize": "release",
     "anonymize_matrix": "anonymization",
     "assess": "assessment",
+    "attack": "assessment",
+    "compare": "choice",
     "errors": "",
     "invariant_coordinates": "ics",
     "masked_copy": "anonymization",

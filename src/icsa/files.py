@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import re
 import secrets
@@ -15,7 +16,9 @@ from icsa.errors import InputError
 
 __all__ = [
     "UNFINISHED",
+    "fingerprint",
     "read_toml",
+    "require_not_empty",
     "require_readable",
     "write_atomically",
     "write_text_atomically",
@@ -27,6 +30,12 @@ UNFINISHED = ".tmp-"
 # No room: on the disk, in the share of it that somebody may use, or under the size of a file.
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _TRIED = bytes(1 << 16)
+
+
+def require_not_empty(path: Path) -> None:
+    """Raise an error in one sentence and a remedy if a file holds nothing."""
+    if not path.stat().st_size:
+        raise InputError(f"{path} is empty. Give a file with a header and rows.")
 
 
 def require_readable(path: Path, remedy: str = "Check its name and its folder.") -> None:
@@ -49,6 +58,23 @@ def require_readable(path: Path, remedy: str = "Check its name and its folder.")
         ) from None
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError(f"There is no file {path}. {remedy}") from None
+
+
+def fingerprint(path: Path) -> str:
+    r"""Return the SHA-256 of a file's bytes, as 64 hexadecimal digits.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "table.csv"
+    ...     _ = path.write_bytes(b"age\n41\n")
+    ...     fingerprint(path)[:8]
+    '545ee1f1'
+    """
+    require_readable(path)
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_atomically(path: Path, writer: Callable[[Path], object]) -> None:

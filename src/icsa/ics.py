@@ -26,7 +26,13 @@ from icsa.scatters.registry import checked_result
 from icsa.subspaces import Subspace, spanned_subspace
 from icsa.threads import in_threads
 
-__all__ = ["InvariantCoordinates", "invariant_coordinates"]
+__all__ = [
+    "InvariantCoordinates",
+    "coordinates_from",
+    "extended",
+    "invariant_coordinates",
+    "whitened_rows",
+]
 
 # Eigenvalues that differ by less than this share of themselves are equal.
 _TIED = 1e-9
@@ -229,7 +235,7 @@ def invariant_coordinates(
     except ExactFitError as error:
         columns = range(matrix.shape[1]) if space is None else space.columns
         raise error.among(columns, column_names(x)) from None
-    return core if space is None else _extended(core, space)
+    return core if space is None else extended(core, space)
 
 
 _Pair = tuple[ResolvedScatter | LocationScatter, ResolvedScatter | LocationScatter]
@@ -253,8 +259,20 @@ def _coordinates(x: Matrix, pair: _Pair, random_state: object) -> InvariantCoord
     """Whiten by the first scatter, rotate to the eigenvectors of the second."""
     first, second = pair
     s1 = first if isinstance(first, LocationScatter) else first(x, random_state=random_state)
+    whitened = _second_whitened(x, s1, s1.factor, second, random_state)
+    names = getattr(first, "name", "given"), getattr(second, "name", "given")
+    return coordinates_from(s1, whitened, names)
+
+
+def coordinates_from(
+    s1: LocationScatter, second: Matrix, names: tuple[str, str]
+) -> InvariantCoordinates:
+    """Return the coordinates of a location with its scatter and the second scatter, whitened.
+
+    For tables that are whitened block by block; `invariant_coordinates` does all of it at once.
+    """
     factor = s1.factor
-    values, vectors = spectrum(symmetrize(_second_whitened(x, s1, factor, second, random_state)))
+    values, vectors = spectrum(symmetrize(second))
     values, vectors = values[::-1].copy(), _generic_where_tied(values[::-1], vectors[:, ::-1])
     unmixing = solve_lower(factor, vectors, transposed=True).T
     signs = _signs_of(unmixing * np.sqrt(np.diagonal(s1.scatter)))
@@ -264,7 +282,7 @@ def _coordinates(x: Matrix, pair: _Pair, random_state: object) -> InvariantCoord
         unmixing=unmixing * signs[:, None],
         mixing=factor @ rotation,
         eigenvalues=values,
-        scatter_names=(getattr(first, "name", "given"), getattr(second, "name", "given")),
+        scatter_names=names,
         _factor=factor,
         _rotation=rotation,
     )
@@ -280,8 +298,7 @@ def _second_whitened(
     """Return the second scatter in the coordinates that the first one whitens."""
     if isinstance(second, LocationScatter):
         return solve_lower(factor, solve_lower(factor, second.scatter).T)
-    whitened = np.empty(x.shape, order="F")
-    _fill_scores(x, s1.location, factor, np.eye(x.shape[1]), whitened)
+    whitened = whitened_rows(x, s1)
     try:
         result = second(whitened, random_state=random_state).scatter
     except ExactFitError:
@@ -291,6 +308,20 @@ def _second_whitened(
         # A shape of x has determinant 1 there, not in the whitened coordinates.
         return np.asarray(result * np.exp(-2.0 * np.mean(np.log(np.diagonal(factor)))))
     return result
+
+
+def whitened_rows(x: Matrix, s1: LocationScatter) -> Matrix:
+    """Return rows without their location and in units of their scatter, each column in one piece.
+
+    Examples
+    --------
+    >>> whitened_rows(np.array([[3.0], [5.0]]), LocationScatter(np.array([1.0]), np.array([[4.0]])))
+    array([[1.],
+           [2.]])
+    """
+    whitened = np.empty(x.shape, order="F")
+    _fill_scores(x, s1.location, s1.factor, np.eye(x.shape[1]), whitened)
+    return whitened
 
 
 def _generic_where_tied(values: Vector, vectors: Matrix) -> Matrix:
@@ -323,7 +354,7 @@ def _signs_of(weights: Matrix) -> Vector:
     return np.where(weights[np.arange(weights.shape[0]), largest] < 0, -1.0, 1.0)
 
 
-def _extended(core: InvariantCoordinates, space: Subspace) -> InvariantCoordinates:
+def extended(core: InvariantCoordinates, space: Subspace) -> InvariantCoordinates:
     """Return the coordinates of the whole table from those within the space that its rows span."""
     return replace(
         core,

@@ -12,6 +12,7 @@ from icsa.errors import InputError, NotNumericError
 
 __all__ = [
     "LARGEST",
+    "LEAF_ROWS",
     "Matrix",
     "Vector",
     "as_matrix",
@@ -23,8 +24,9 @@ __all__ = [
 Matrix: TypeAlias = npt.NDArray[np.float64]
 Vector: TypeAlias = npt.NDArray[np.float64]
 
-# Blocks of this many rows stay in the cache at usual numbers of columns.
-_BLOCK_ROWS = 1 << 14
+# Blocks of this many rows stay in the cache at usual numbers of columns. Sums over rows are added
+# block by block: another number would give other last digits.
+LEAF_ROWS = 1 << 14
 # Squares of larger numbers overflow. Codes for missing values can be that large (Stata's are).
 LARGEST = 1e150
 # How the types of columns that hold dates or times are called: pandas', polars' and pyarrow's.
@@ -122,7 +124,7 @@ def columns_first(x: Matrix) -> Matrix:
     return transposed
 
 
-def row_blocks(n_rows: int, block: int = _BLOCK_ROWS) -> Iterator[slice]:
+def row_blocks(n_rows: int, block: int = LEAF_ROWS) -> Iterator[slice]:
     """Yield slices that cover `n_rows` rows in blocks that stay in the cache.
 
     Examples

@@ -11,14 +11,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from icsa.errors import InputError
 from icsa.matrices import Vector
 
-__all__ = ["Direction", "Estimate", "Measure", "NotEstimable"]
+__all__ = ["Direction", "Estimate", "Measure", "NotEstimable", "Reach", "reach_beyond"]
+
+# Steps in which it is told how far numbers lie beyond a range.
+_TOLD_SHARES = (0.05, 0.1, 0.25, 0.5, 1.0)
 
 Direction: TypeAlias = Literal[
     "higher is better", "higher is safer", "lower is better", "lower is safer", "neither"
@@ -220,3 +223,57 @@ def _decimals(values: list[float]) -> int:
 def _rounded(value: float, decimals: int) -> str:
     text = f"{value:.2e}" if decimals < 0 else f"{value:.{decimals}f}"
     return text.removeprefix("-") if float(text) == 0.0 else text
+
+
+class Reach(NamedTuple):
+    """How many released numbers lie beyond the original's smallest and largest, and how far.
+
+    Attributes
+    ----------
+    below, above : int
+        Released cells.
+    share : float
+        The farthest, in lengths of the original's range.
+
+    Examples
+    --------
+    >>> Reach(below=0, above=2, share=0.034).describe()
+    '2 cells, by at most 5% of its length'
+    """
+
+    below: int
+    above: int
+    share: float
+
+    @property
+    def chance(self) -> float:
+        """The chance that as many of as many others lie beyond one end: halved by each of them."""
+        return 0.5 ** max(self.below, self.above)
+
+    def describe(self) -> str:
+        """Return what to say to who has the original; nothing where none lies beyond.
+
+        Shares are coarse: with a released extreme, a fine one would give the original's away.
+        """
+        cells = self.below + self.above
+        if not cells:
+            return ""
+        step = next((step for step in _TOLD_SHARES if self.share <= step), None)
+        far = "more than its length" if step is None else f"at most {step:.0%} of its length"
+        return f"{cells} cell{'s' * (cells > 1)}, by {far}"
+
+
+def reach_beyond(smallest: float, largest: float, released: Vector) -> Reach:
+    """Return how far released numbers reach beyond the original's; NaN is missing.
+
+    Examples
+    --------
+    >>> reach_beyond(0.0, 100.0, np.array([-20.0, 5.0, np.nan]))
+    Reach(below=1, above=0, share=0.2)
+    """
+    with np.errstate(invalid="ignore"):
+        below, above = int((released < smallest).sum()), int((released > largest).sum())
+    if not below + above or not largest > smallest:
+        return Reach(below, above, 0.0)
+    lowest, highest = float(np.nanmin(released)), float(np.nanmax(released))
+    return Reach(below, above, max(smallest - lowest, highest - largest) / (largest - smallest))

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy.linalg import qr, solve_triangular
 
 from icsa.correlations import moments_and_correlations, varies
 from icsa.errors import InputError
-from icsa.matrices import Matrix, Vector
+from icsa.limits import LONG
+from icsa.matrices import Matrix, Vector, row_blocks
+from icsa.row_sums import mean_and_covariance
 
-__all__ = ["Subspace", "spanned_subspace"]
+__all__ = [
+    "MORE_ROWS",
+    "Relations",
+    "Subspace",
+    "independent_columns",
+    "spanned_subspace",
+    "subspace_of",
+]
+
+Places = npt.NDArray[np.intp]
+# Rows that break relations and join the sample in which they are looked for.
+MORE_ROWS = 1_000
 
 # Standardised columns whose pivot falls below this share of the largest depend on others: rounding
 # leaves 1e-16 times mean over standard deviation, a relation that holds only to the printed digits
@@ -45,7 +61,12 @@ class Subspace:
 
     def reduce(self, x: Matrix, origin: Vector) -> Matrix:
         """Return the coordinates of every row, counted from `origin`, a point of the subspace."""
-        return np.ascontiguousarray((x - origin) @ self.project.T)
+        if x.shape[0] <= LONG:
+            return np.ascontiguousarray((x - origin) @ self.project.T)
+        found = np.empty((x.shape[0], self.project.shape[0]))
+        for leaf in row_blocks(x.shape[0]):
+            found[leaf] = (x[leaf] - origin) @ self.project.T
+        return found
 
     def outside(self, x: Matrix) -> tuple[int, ...]:
         """Return the columns in which some row does not lie in the subspace."""
@@ -87,9 +108,23 @@ def spanned_subspace(x: Matrix, *, find_dependent: bool, orthonormal: bool) -> S
     origin = np.where(constant_here, x.min(axis=0), 0.0)
     columns, weights = varying, np.eye(varying.size)
     if find_dependent and x.shape[0] > varying.size:  # with few rows all columns seem dependent
-        columns, weights, means = _independent(x, varying)
+        columns, weights, means = (_independent_in_long if x.shape[0] > LONG else _independent)(
+            x, varying
+        )
         if columns.size < varying.size:
             origin[varying] = means
+    return _subspace(n_columns, varying, columns, weights, origin, constant, orthonormal)
+
+
+def _subspace(
+    n_columns: int,
+    varying: Places,
+    columns: Places,
+    weights: Matrix,
+    origin: Vector,
+    constant: tuple[int, ...],
+    orthonormal: bool,
+) -> Subspace | None:
     if columns.size == n_columns:
         return None
     spread = np.zeros((n_columns, columns.size))
@@ -125,15 +160,112 @@ def _independent(x: Matrix, varying: np.ndarray) -> tuple[np.ndarray, Matrix, Ve
 
 
 def _holds_in_every_row(
-    standard: Matrix, leading: np.ndarray, dependent: np.ndarray, solved: Matrix
+    standard: Matrix, leading: Places, dependent: Places, solved: Matrix
 ) -> bool:
     """Return whether the relations hold in each row, by the row's own size and the columns' MADs.
 
     One row far away makes all columns look proportional to it; the other rows tell.
     """
-    rows, wanted = standard[:, leading], standard[:, dependent]
-    gaps = np.abs(rows @ solved - wanted)
-    middle = standard.shape[0] // 2
-    usual = np.partition(np.abs(wanted - np.median(wanted, axis=0)), middle, axis=0)[middle]
-    allowed = 1e-9 * usual + 1e-13 * (np.abs(rows) @ np.abs(solved) + np.abs(wanted))
-    return bool(np.all(gaps <= allowed))
+    relations = Relations.among(standard, leading, dependent, solved)
+    return not relations.broken_in(standard).any()
+
+
+class Relations(NamedTuple):
+    """Columns that others give, in standardised columns, and how large their cells usually are."""
+
+    leading: Places
+    dependent: Places
+    solved: Matrix
+    usual: Vector
+
+    @classmethod
+    def among(
+        cls, standard: Matrix, leading: Places, dependent: Places, solved: Matrix
+    ) -> Relations:
+        """Return the relations with the usual sizes that some rows have."""
+        wanted, middle = standard[:, dependent], standard.shape[0] // 2
+        away = np.abs(wanted - np.median(wanted, axis=0))
+        return cls(leading, dependent, solved, np.partition(away, middle, axis=0)[middle])
+
+    def broken_in(self, standard: Matrix) -> npt.NDArray[np.bool_]:
+        """Return the rows in which one of them does not hold."""
+        rows, wanted = standard[:, self.leading], standard[:, self.dependent]
+        gaps = np.abs(rows @ self.solved - wanted)
+        size = np.abs(rows) @ np.abs(self.solved) + np.abs(wanted)
+        return np.asarray((gaps > 1e-9 * self.usual + 1e-13 * size).any(axis=1))
+
+
+def _independent_in_long(x: Matrix, varying: Places) -> tuple[Places, Matrix, Vector]:
+    """Return what `_independent` does of a table that may be too long for a factor of all rows."""
+    table = x if varying.size == x.shape[1] else x[:, varying]
+    means, covariance = mean_and_covariance(table)
+    deviations = np.sqrt(np.diagonal(covariance))
+
+    def broken(relations: Relations) -> Places:
+        found = [
+            np.flatnonzero(relations.broken_in((table[leaf] - means) / deviations)) + leaf.start
+            for leaf in row_blocks(table.shape[0])
+        ]
+        return np.concatenate(found)[:MORE_ROWS]
+
+    columns, weights = independent_columns(
+        means, covariance, lambda rows: table[rows], broken, table.shape[0]
+    )
+    return varying[columns], weights, means
+
+
+def independent_columns(
+    means: Vector,
+    covariance: Matrix,
+    gathered: Callable[[Places], Matrix],
+    broken: Callable[[Relations], Places],
+    n_rows: int,
+) -> tuple[Places, Matrix]:
+    """Return the independent columns of a long table, and the weights that make all of them.
+
+    Relations are found in a sample of rows and held against all; rows that break them join the
+    sample, until what it says holds everywhere.
+
+    Parameters
+    ----------
+    means, covariance : ndarray
+        Of all rows.
+    gathered : function
+        Gives rows by their numbers.
+    broken : function
+        Gives the first rows of all, at most `MORE_ROWS`, in which relations of columns that are
+        standardised by these means and variances do not hold.
+    n_rows : int
+    """
+    deviations = np.sqrt(np.diagonal(covariance))
+    p = means.size
+    correlation = covariance / np.outer(deviations, deviations)
+    everything = (np.arange(p), np.eye(p))
+    if np.linalg.eigvalsh(correlation)[0] > _CLEARLY_INDEPENDENT:
+        return everything
+    rows = np.sort(np.random.default_rng(n_rows).choice(n_rows, LONG, replace=False))
+    standard = (gathered(rows) - means) / deviations
+    for _ in range(p + 1):  # each time one relation less is found
+        triangle, pivots = qr(standard, mode="r", pivoting=True, check_finite=False)
+        sizes = np.abs(np.diagonal(triangle))
+        rank = int(np.sum(sizes > _DEPENDENT * sizes[0]))
+        if rank == p:
+            break
+        leading, place, dependent = np.sort(pivots[:rank]), np.argsort(pivots[:rank]), pivots[rank:]
+        solved = solve_triangular(triangle[:rank, :rank], triangle[:rank, rank:])[place]
+        more = broken(Relations.among(standard, leading, dependent, solved))
+        if not more.size:
+            weights = np.zeros((p, rank))
+            weights[leading, np.arange(rank)] = 1.0
+            weights[dependent] = solved.T * deviations[dependent, None] / deviations[leading]
+            return leading, weights
+        standard = np.vstack([standard, (gathered(more) - means) / deviations])
+    return everything
+
+
+def subspace_of(
+    means: Vector, columns: Places, weights: Matrix, *, orthonormal: bool
+) -> Subspace | None:
+    """Return the subspace that `independent_columns` found, of columns that all vary."""
+    p = means.size
+    return _subspace(p, np.arange(p), columns, weights, means.copy(), (), orthonormal)

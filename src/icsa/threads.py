@@ -10,12 +10,19 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import Any, TypeVar
 
 from icsa.errors import InputError
 
-__all__ = ["give_back_memory", "in_threads", "one_linear_algebra_thread", "threads_for"]
+__all__ = [
+    "at_most_threads",
+    "give_back_memory",
+    "in_threads",
+    "one_linear_algebra_thread",
+    "threads_for",
+]
 
 _Part = TypeVar("_Part")
 _Result = TypeVar("_Result")
@@ -24,6 +31,7 @@ _Result = TypeVar("_Result")
 _WORTH_IT = 1 << 20
 # Each thread that permutes needs room for a column.
 _MOST = 4
+_allowed: ContextVar[int] = ContextVar("allowed", default=_MOST)
 
 
 def threads_for(n_cells: int, threads: int | None) -> int:
@@ -35,7 +43,7 @@ def threads_for(n_cells: int, threads: int | None) -> int:
     (1, 3)
     """
     if threads is None:
-        return 1 if n_cells < _WORTH_IT else min(_MOST, os.cpu_count() or 1)
+        return 1 if n_cells < _WORTH_IT else min(_allowed.get(), os.cpu_count() or 1)
     if threads < 1:
         raise InputError(f"threads must be 1 or more: got {threads}.")
     return threads
@@ -55,6 +63,25 @@ def in_threads(
         return [work(part) for part in parts]
     with ThreadPoolExecutor(min(threads, len(parts))) as pool:
         return list(pool.map(work, parts))
+
+
+@contextmanager
+def at_most_threads(most: int) -> Iterator[None]:
+    """Let work that chooses its own number of threads take no more than so many.
+
+    Where each thread holds a column of a table that does not fit, or others use the other cores.
+
+    Examples
+    --------
+    >>> with at_most_threads(1):
+    ...     threads_for(10_000_000, None)
+    1
+    """
+    token = _allowed.set(most)
+    try:
+        yield
+    finally:
+        _allowed.reset(token)
 
 
 @contextmanager

@@ -170,7 +170,7 @@ def test_the_input_is_never_overwritten(
         (["--save-key", "{folder}/none/key"], "is no folder. Make it first"),
         (["--output", "{folder}/out.docx"], "the format is not known from the name"),
         (["--output", "{folder}/out.sas7bdat"], "can be read, not written"),
-        (["--method", "magic"], "No method 'magic': there are 'icsa' and 'sa'."),
+        (["--method", "magic"], "No method 'magic': there are 'auto', 'icsa', 'sa' and 'forest'."),
         (["--recipe", "mixt"], "Did you mean 'mixed'? Known: mixed, paper, topcode."),
         (["--mask", "permut"], "Did you mean 'permute'?"),
         (["--scatters", "mcd50", "--method", "icsa"], "Scatters are a pair"),

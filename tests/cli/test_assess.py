@@ -56,6 +56,31 @@ def test_the_gate(
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.parametrize("names", [("u", "v", "w", "x", "y"), ("a", "v", "w", "x", "y")])
+def test_another_table_is_said_first_and_nothing_else(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], names: tuple[str, ...]
+) -> None:
+    normal_table(seed=3).rename(dict(zip(normal_table().columns, names, strict=True))).write_csv(
+        tmp_path / "other.csv"
+    )
+    report = tmp_path / "report.html"
+    files = str(folder / "original.csv"), str(tmp_path / "other.csv")
+    assert cli.run(["assess", *files, "--gate", "--report", str(report)]) == 3
+    shown = capsys.readouterr().out
+    assert shown.startswith("verdict: look again\n")
+    assert "do not look like a table and its release" in shown
+    for question in ("copied", "attacker", "self-test", "rows copied cell by cell"):
+        assert question not in shown
+    assert report.exists() == ("a" in names)
+    if report.exists():
+        page = report.read_text("utf-8")
+        assert page.count("Not decided, as these do not look like a table and its release.") == 2
+        assert "What do attackers get?" not in page
+        assert 'id="people"' not in page
+    assert cli.run(["assess", *files, "--quiet"]) == 0
+    assert capsys.readouterr().out == ""
+
+
 def test_an_untrusted_assessment_closes_the_gate(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,7 +112,8 @@ def test_outliers_models_and_policy(
     (tmp_path / "rows.txt").write_text("150\n", encoding="utf-8")
     strict = tmp_path / "policy.toml"
     strict.write_text(
-        'version = 1\n[person_chance]\nvalue = 1.0\nreason = "all"\nowner = "DPO"\n',
+        'version = 1\n[person_chance]\nvalue = 1.0\nreason = "all"\nowner = "DPO"\n'
+        '[person_ratio]\nvalue = 0.01\nreason = "copies alone"\nowner = "DPO"\n',
         encoding="utf-8",
     )
     path = tmp_path / "found.json"
@@ -140,7 +166,6 @@ def test_analyses_and_another_release_are_printed_and_written(
     ("arguments", "message"),
     [
         (["nothing.csv", "fresh.csv"], "nothing.csv"),
-        (["original.csv", "people.csv"], "no column in common"),
         (["original.csv", "fresh.csv", "--outliers", "zz"], "No column 'zz'"),
         (["original.csv", "fresh.csv", "--model", "a ~ q"], "q"),
         (["original.csv", "fresh.csv", "--policy", "no.toml"], "no.toml"),
@@ -203,3 +228,50 @@ def test_redraws_of_a_foreign_release_say_whose_risk_it_is(
     shown = capsys.readouterr().out
     assert "only if it was made so" in shown
     assert "over 2 fresh keys" in shown
+
+
+def test_the_control_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(folder, "assess", "original.csv", "fresh.csv") == 0
+    assert "control (none): the nearest other original, which is weaker" in capsys.readouterr().out
+    others = "others.csv"
+    normal_table(120, seed=7).write_csv(folder / others)
+    assert run(folder, "assess", "original.csv", "fresh.csv", "--holdout", others) == 0
+    shown = capsys.readouterr().out
+    assert "control (holdout): 120 people who were not in the table" in shown
+    assert "50% tells nothing" in shown
+    options = ["--holdout", "original.csv", "--json", str(folder / "control.json")]
+    assert run(folder, "assess", "original.csv", "fresh.csv", *options) == 0
+    assert "they are no holdout" in capsys.readouterr().out
+    control = json.loads((folder / "control.json").read_text(encoding="utf-8"))["control"]
+    assert (control["kind"], control["told_apart"]) == ("none", None)
+
+
+def test_a_recipe_is_rehearsed_and_released_again(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = ["--recipe", "topcode", "--method", "sa", "--mask", "rotate"]
+    options = [*made, "--rehearse", "3", "--redraws", "2"]
+    assert run(folder, "assess", "original.csv", "fresh.csv", *options) == 0
+    shown = capsys.readouterr().out
+    assert "control (rehearsal): the same recipe released 4 random halves of the people" in shown
+    assert "over 2 fresh keys" in shown
+    assert "with recipe topcode, method sa, mask rotate on this original" in shown
+    assert run(folder, "assess", "original.csv", "fresh.csv", *made, "--rehearse", "0") == 0
+    assert "control (none): not rehearsed, as nobody wanted it" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--holdout", "people.csv"], "The holdout lacks"),
+        (["--holdout", "fresh.csv", "--rehearse", "2"], "two ways to the same"),
+        (["--recipe", "mixd"], "mixd"),
+        (["--mask", "rotat"], "rotat"),
+        (["--scatters", "mcd50,mcd50"], "twice"),
+    ],
+)
+def test_controls_that_cannot_be_had_are_exit_code_2(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    assert run(folder, "assess", "original.csv", "fresh.csv", *arguments) == 2
+    assert message in capsys.readouterr().err

@@ -45,11 +45,17 @@ def completed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str
     ("words", "expected"),
     [
         ("icsa ano", ["anonymize"]),
-        ("icsa a", ["anonymize", "assess"]),
+        ("icsa a", ["anonymize", "app", "assess", "attack"]),
         ("icsa study t", ["theorem"]),
-        ("icsa anonymize --sc", ["--scatters", "--schema"]),
+        ("icsa anonymize --sc", ["--scatters", "--schema", "--scratch"]),
         ("icsa anonymize people.csv --ou", ["--output"]),
-        ("icsa --version ", ["anonymize", "assess", "inspect", "policy", "scatters", "study"]),
+        (
+            "icsa --version ",
+            [
+                *("anonymize", "app", "assess", "attack", "compare", "inspect", "policy"),
+                *("scatters", "study", "verify"),
+            ],
+        ),
         ("icsa anonymize peo", []),  # names of files are completed by the shell itself
     ],
 )

@@ -139,7 +139,7 @@ def test_interrupted_while_assessing_the_release_is_named(
 def test_interrupted_studies_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("icsa.studies.run_study", interrupted)
+    monkeypatch.setattr("icsa.jobs.run", interrupted)
     assert cli.run(["study", "theorem", "--quick", "--out", str(tmp_path)]) == 130
     told = "icsa: interrupted. What is finished is kept: the same command goes on where it stopped."
     assert capsys.readouterr().err == f"{told}\n"

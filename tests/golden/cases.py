@@ -12,8 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-HERE = Path(__file__).parent
-EXAMPLES = HERE.parent.parent / "examples"
+# Advice names the files as they were given: relative ones, so that it is the same in every clone.
+ROOT = Path(__file__).parent.parent.parent
+HERE = Path(__file__).parent.relative_to(ROOT)
+EXAMPLES = Path("examples")
 SEED = "20"
 
 
@@ -27,7 +29,7 @@ class Release:
 
 
 def _release(name: str, table: str, options: str = "") -> Release:
-    home = EXAMPLES if (EXAMPLES / table).exists() else HERE / "tables"
+    home = EXAMPLES if (ROOT / EXAMPLES / table).exists() else HERE / "tables"
     return Release(name, home / table, tuple(options.split()))
 
 
@@ -45,16 +47,19 @@ RELEASES = (
     _release("patients_raw.csv", "patients.csv", "--method sa --raw-units --recipe paper"),
     _release("birthwt_mixed.csv", "birthwt.csv"),
     _release("birthwt_keep.csv", "birthwt.csv", "--keep race --mask permute"),
-    _release("colon_topcode.parquet", "colon.csv", "--recipe topcode"),
-    _release("pbc_mixed.sav", "pbc.csv"),
+    _release("colon_topcode.parquet", "colon.csv", "--recipe topcode --method icsa"),
+    _release("pbc_mixed.sav", "pbc.csv", "--method icsa"),
     _release("pbc_sa_rotate.csv", "pbc.csv", "--method sa --mask rotate"),
     _release("pima_mixed.csv", "pima.csv"),
     _release("pima_cov4.csv", "pima.csv", "--recipe paper --scatters cov,cov4"),
     _release("gbsg2_topcode_sa.parquet", "gbsg2.csv", "--method sa --recipe topcode"),
     _release("gbsg2_mixed.csv", "gbsg2.csv", "--scatters mcd75,cov"),
-    _release("lymph_node_mixed.csv", "lymph_node.csv"),
+    _release("lymph_node_mixed.csv", "lymph_node.csv", "--method icsa"),
+    _release("lymph_node_auto.csv", "lymph_node.csv"),
     _release(
-        "lymph_node_counts.csv", "lymph_node.csv", f"--schema {HERE / 'tables/lymph_node.toml'}"
+        "lymph_node_counts.csv",
+        "lymph_node.csv",
+        f"--method icsa --schema {HERE / 'tables/lymph_node.toml'}",
     ),
 )
 

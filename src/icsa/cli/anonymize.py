@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -15,25 +14,47 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from icsa.cli.arguments import (
+    Bound,
+    DecidedBy,
     Decimal,
     Encoding,
     Force,
+    PreparedBy,
     PublicReport,
     Quiet,
+    Rehearse,
     Report,
+    Role,
     SchemaFile,
     Separator,
     Sheet,
+    Strata,
+    Time,
+    Unit,
+    Weight,
+    design_of,
     naming_the_file,
     naming_the_sheet,
     read_file,
     require_free,
     require_of_use,
+    scatter_pair,
     schema_of,
     taking,
     telling_what_is_written,
 )
 from icsa.cli.assessment_summary import print_assessment
+from icsa.cli.choosing import Choose, chosen_options, require_choosing, require_released
+from icsa.cli.compare import Budget, Classify, Models
+from icsa.cli.large_tables import (
+    AskedFor,
+    anonymize_large,
+    default_target,
+    is_folder_of_parts,
+    large_table,
+    require_free_folder,
+    write_key,
+)
 from icsa.cli.release_summary import print_release, print_release_json
 from icsa.errors import InputError
 from icsa.masks import MASKS
@@ -43,11 +64,15 @@ if TYPE_CHECKING:
     from icsa.assessment import Assessment
     from icsa.randomness import Key
     from icsa.release import Plan, Release
+    from icsa.release.design_plans import DesignPlan
     from icsa.release.methods import MethodOptions
     from icsa.schema import Schema
     from icsa.tables import Table
 
 __all__ = ["anonymize"]
+
+
+_RECIPE = "mixed"
 
 
 def _default_masks() -> str:
@@ -58,12 +83,23 @@ def _default_masks() -> str:
 
 
 File = Annotated[
-    Path, typer.Argument(metavar="FILE", help="CSV, Parquet, xlsx, SPSS, Stata or SAS file.")
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="CSV, Parquet, xlsx, SPSS, Stata or SAS file; a folder or pattern of Parquet files.",
+    ),
 ]
 Output = Annotated[Path | None, taking("--output -o", "FILE", "Where to; the suffix says how.")]
 Keep = Annotated[list[str] | None, taking("--keep", "COLUMN", "Release this column as it is.")]
+Drop = Annotated[list[str] | None, taking("--drop", "COLUMN", "Leave this column out; repeatable.")]
 Method = Annotated[
-    str | None, taking("--method", "icsa|sa", "Robust (default if it works), or spectral.")
+    str | None,
+    taking(
+        "--method",
+        "auto|icsa|sa|forest",
+        "icsa: robust coordinates; sa: principal components; forest: curves kept. Default: auto, "
+        "which is icsa, or forest where curves are strong.",
+    ),
 ]
 Scatters = Annotated[
     str | None, taking("--scatters", "A,B", "A pair of scatters; see icsa scatters.")
@@ -82,7 +118,31 @@ Seed = Annotated[
 SaveKey = Annotated[
     Path | None, taking("--save-key", "FILE", "Keep the secret key: it repeats every draw.")
 ]
+NoRaking = Annotated[
+    bool, typer.Option("--no-raking", help="With --weight: do not give weighted totals back.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
+AssessmentFile = Annotated[
+    Path | None, taking("--assessment", "F.json", "The assessment as JSON; CONFIDENTIAL.")
+]
+Memory = Annotated[
+    str | None,
+    taking("--memory", "SIZE", "What data may take, such as 4GB. Default: what is free."),
+]
+Workers = Annotated[
+    int,
+    taking("--workers", "N", "Processes, for a table that does not fit or for --choose.", min=1),
+]
+Dask = Annotated[
+    str | None, taking("--dask", "ADDRESS", "A Dask scheduler to compute on, or local.")
+]
+ScratchFolder = Annotated[
+    Path | None, taking("--scratch", "FOLDER", "For files while a table does not fit; private.")
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on where a killed run stopped.")]
+Explain = Annotated[
+    bool, typer.Option("--explain", help="Print the passes over a table that does not fit.")
+]
 FreshKeys = Annotated[
     int, taking("--redraws", "N", "Fresh keys for the report. Default: by size.", min=0)
 ]
@@ -93,7 +153,7 @@ class _Made(NamedTuple):
 
     release: Release
     table: Table
-    plan: Plan | None
+    plan: Plan | DesignPlan | None
     schema: Schema
     seconds: float
 
@@ -102,11 +162,19 @@ def anonymize(
     file: File,
     output: Output = None,
     schema: SchemaFile = None,
+    unit: Unit = None,
+    time: Time = None,
+    bound: Bound = None,
+    role: Role = None,
+    weight: Weight = None,
+    strata: Strata = None,
+    no_raking: NoRaking = False,
     keep: Keep = None,
+    drop: Drop = None,
     method: Method = None,
     scatters: Scatters = None,
     mask: Mask = None,
-    recipe: RecipeName = "mixed",
+    recipe: RecipeName = _RECIPE,
     raw_units: RawUnits = False,
     separator: Separator = None,
     decimal: Decimal = None,
@@ -119,7 +187,21 @@ def anonymize(
     as_json: AsJson = False,
     report: Report = None,
     public_report: PublicReport = None,
+    assessment: AssessmentFile = None,
     redraws: FreshKeys = 0,
+    rehearse: Rehearse = None,
+    prepared_by: PreparedBy = "",
+    decided_by: DecidedBy = "",
+    choose: Choose = False,
+    model: Models = None,
+    classify: Classify = None,
+    budget: Budget = None,
+    memory: Memory = None,
+    workers: Workers = 1,
+    dask: Dask = None,
+    scratch: ScratchFolder = None,
+    resume: Resume = False,
+    explain: Explain = False,
 ) -> None:
     """Anonymize a table about people: a file in, a release out.
 
@@ -128,65 +210,133 @@ def anonymize(
     inspect FILE
 
     Example: icsa anonymize patients.csv --output release.csv
+
+    Which method and recipe suit this table best can be found out, in minutes:
+
+    icsa anonymize patients.csv --choose
     """
     from icsa.files import require_readable
     from icsa.randomness import as_key
-    from icsa.tables import default_output, output_kind
+    from icsa.tables import output_kind
 
-    require_readable(file)
-    target = default_output(file) if output is None else output
+    # With --choose the workers are for comparing.
+    asked = AskedFor(memory, 1 if choose else workers, dask, scratch, resume, explain)
+    large = large_table(file, asked)
+    if large is None:
+        require_readable(file)
+    target = default_target(file, large) if output is None else output
     outputs = {"--output": target, "--save-key": save_key}
-    reports = {"--report": report, "--public-report": public_report}
+    reports = {"--report": report, "--public-report": public_report, "--assessment": assessment}
+    if resume:
+        outputs["--save-key"] = None  # it is read where it is there
+    if large is not None and is_folder_of_parts(target):
+        outputs["--output"] = None
+        require_free_folder(target, file, force=force)
     require_free({**outputs, **reports}, (file, schema), force=force)
     reading = {"separator": separator, "decimal": decimal, "encoding": encoding, "sheet": sheet}
     require_of_use([file], **reading)
-    output_kind(target)
+    if large is None:
+        output_kind(target)
     key, assessed = as_key(seed), any(path is not None for path in reports.values())
-    if redraws and not assessed:
-        raise InputError("--redraws is for a report. Give --report or --public-report too.")
+    for option, given in (
+        ("--redraws", redraws),
+        ("--rehearse", rehearse is not None),
+        ("--prepared-by", prepared_by),
+        ("--decided-by", decided_by),
+    ):
+        if given and not assessed:
+            raise InputError(f"{option} is for a report. Give --report or --public-report too.")
     quietly = quiet or as_json
+    require_choosing(
+        choose,
+        {"--model": model, "--classify": classify, "--budget": budget},
+        {
+            "--method": method,
+            "--scatters": scatters,
+            "--mask": mask,
+            "--raw-units": raw_units,
+            "--recipe": recipe != _RECIPE,
+        },
+    )
     options: MethodOptions = {
         "method": method,
-        "scatters": _pair(scatters),
+        "scatters": scatter_pair(scatters),
         "mask": mask,
         "raw_units": raw_units,
     }
-    choices = {"keep": keep or (), "recipe": recipe}
+    design = design_of(unit, time, bound, role, weight, strata)
+    design |= {"raking": False} if no_raking else {}
+    choices = {"keep": keep or (), "drop": drop or (), "recipe": recipe, "design": design}
+    if large is not None:
+        if choose:
+            raise InputError(
+                "--choose needs the table in memory, and this one is released from files. Compare "
+                "on a part of it with icsa compare, and name what it advises."
+            )
+        if assessed:
+            raise InputError(
+                "A report needs the table in memory, and this one is released from files. Leave "
+                "--report and --public-report out, or give --memory more."
+            )
+        anonymize_large(
+            large,
+            file,
+            target,
+            asked,
+            schema=schema,
+            seed=seed,
+            save_key=save_key,
+            choices=choices,
+            options=options,
+            force=force,
+            quiet=quiet,
+            as_json=as_json,
+        )
+        return
     doing = {"force": force, "quiet": quietly, "once": not assessed}
     read = partial(read_file, file, **reading)
     # All files are written before anything is shown: whoever reads it may go away.
     with telling_what_is_written({**outputs, **reports}.values()):
+        if choose:
+            wanted: dict[str, Any] = {"models": model or (), "classify": classify or ()}
+            wanted |= {"budget": budget, "schema_file": schema}
+            wanted["workers"] = workers if workers > 1 else None
+            table = read()
+            with naming_the_sheet(table.layout), naming_the_file(file):
+                declared = schema_of(schema, table)
+                advised = chosen_options(table, declared, choices, quiet=quietly, **wanted)
+            choices["recipe"] = advised.pop("recipe")
+            options = {**options, **advised}
+            read, doing["checked"] = partial(_same, table), True
         made = _made(read, file, schema, key, target, choices, options, **doing)
         if save_key is not None:
-            _write_key(save_key, key.reveal())
-        assessment = _reported(made, reports, redraws, quiet=quietly)
+            write_key(save_key, key.reveal())
+        about = {
+            "redraws": redraws,
+            "rehearse": rehearse,
+            "files": {"release": target, "schema": schema},
+            "prepared_by": prepared_by,
+            "decided_by": decided_by,
+        }
+        assessed_as = _reported(made, reports, about, quiet=quietly)
         if as_json:
             print_release_json(made.release, target)
         elif not quiet:
-            print_release(made.release, made.table, file, target, save_key)
-            if assessment is not None:
-                print_assessment(assessment, tuple(reports.values()))
-
-
-def _pair(scatters: str | None) -> list[str] | None:
-    if scatters is None:
-        return None
-    names = [name.strip() for name in scatters.split(",")]
-    if len(names) == 2 and names[0] == names[1]:  # known before a long file is read
-        raise InputError(f"--scatters names {names[0]!r} twice. Give two that differ.")
-    return names
+            print_release(made.release, made.table, made.schema.design, file, target, save_key)
+            if assessed_as is not None:
+                print_assessment(assessed_as, tuple(reports.values()))
 
 
 def _reported(
-    made: _Made, reports: Mapping[str, Path | None], redraws: int, *, quiet: bool
+    made: _Made, reports: Mapping[str, Path | None], about: Mapping[str, Any], *, quiet: bool
 ) -> Assessment | None:
     """Return the assessment of a release whose reports were written; None if none was asked for."""
     if made.plan is None:
         return None
     from icsa.cli.assess import report_on
 
-    about = (made.release, made.plan, made.table, made.schema)
-    return report_on(*about, reports, redraws=redraws, seconds=made.seconds, quiet=quiet)
+    parts = (made.release, made.plan, made.table, made.schema)
+    return report_on(*parts, reports, seconds=made.seconds, quiet=quiet, **about)
 
 
 def _made(
@@ -201,6 +351,7 @@ def _made(
     force: bool,
     quiet: bool,
     once: bool,
+    checked: bool = False,
 ) -> _Made:
     """Read, mask and write. A release that is made once lets the original go as early as can be."""
     from icsa.cli.console import stages
@@ -220,7 +371,7 @@ def _made(
         with naming_the_sheet(table.layout), naming_the_file(file):
             prepared = prepare(table, schema=given, **choices)
             declared = prepared.schema
-            if once:
+            if once and not checked:
                 table = prepared.spare
             planned = plan(prepared, progress=progress, **options)
             started = perf_counter()
@@ -228,11 +379,18 @@ def _made(
         seconds = perf_counter() - started
         kept = None if once else planned
         del prepared, planned  # a long table needs the room
+        if checked:
+            require_released(table, made, declared)
         lost = unwritten_reasons(made.table, target)
         made = replace(made, warnings=(*made.warnings, *lost))
         progress("writing", 0.9)
         write_table(made.table, target, force=force)
     return _Made(made, table, kept, declared, seconds)
+
+
+def _same(table: Table) -> Table:
+    """Return a table that was read before."""
+    return table
 
 
 def _load() -> None:
@@ -249,15 +407,3 @@ def _load() -> None:
 
         # The first kernel of a process takes longest, as numba itself is set up.
         PowerScale(centre=0.0, spread=1.0, exponent=0.5, low=-1.0, high=1.0).forward(np.zeros(1))
-
-
-def _write_key(path: Path, secret: bytes) -> None:
-    """Write the key as a line of hexadecimal digits that only its owner may read."""
-    from icsa.files import write_atomically
-
-    def write(beside: Path) -> None:
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write(secret.hex() + "\n")
-
-    write_atomically(path, write)

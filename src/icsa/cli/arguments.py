@@ -20,20 +20,31 @@ if TYPE_CHECKING:
     from icsa.tables.table import Layout
 
 __all__ = [
+    "Bound",
+    "DecidedBy",
     "Decimal",
     "Encoding",
     "Force",
+    "PreparedBy",
     "PublicReport",
     "Quiet",
+    "Rehearse",
     "Report",
+    "Role",
     "SchemaFile",
     "Separator",
     "Sheet",
+    "Strata",
+    "Time",
+    "Unit",
+    "Weight",
+    "design_of",
     "naming_the_file",
     "naming_the_sheet",
     "read_file",
     "require_free",
     "require_of_use",
+    "scatter_pair",
     "schema_of",
     "taking",
     "telling_what_is_written",
@@ -48,6 +59,17 @@ def taking(names: str, value: str, what: str, **more: Any) -> Any:
 SchemaFile = Annotated[
     Path | None, taking("--schema", "S.toml", "What each column is; see icsa inspect.")
 ]
+Unit = Annotated[
+    str | None,
+    taking("--unit", "COLUMN", "Names people with several rows; none: every row is a person."),
+]
+Time = Annotated[str | None, taking("--time", "COLUMN", "With --unit: when a row was.")]
+Bound = Annotated[str | None, taking("--bound", "COLUMN", "With --time: no time exceeds it.")]
+Role = Annotated[str | None, taking("--role", "COLUMN", "With --unit: who of a household it is.")]
+Weight = Annotated[str | None, taking("--weight", "COLUMN", "How many people a row stands for.")]
+Strata = Annotated[
+    list[str] | None, taking("--strata", "COLUMN", "Released each for itself; repeatable.")
+]
 Separator = Annotated[str | None, taking("--separator", "CHAR", "Between cells of text files.")]
 Decimal = Annotated[str | None, taking("--decimal", "CHAR", "Decimal mark of text files.")]
 Encoding = Annotated[str | None, taking("--encoding", "NAME", "Of text files.")]
@@ -58,8 +80,38 @@ Report = Annotated[
 PublicReport = Annotated[
     Path | None, taking("--public-report", "F.html", "The same, to be handed out.")
 ]
+Rehearse = Annotated[
+    int | None,
+    taking(
+        "--rehearse",
+        "N",
+        "Release N random halves of the people too, to compare who was in with who was not; 0 for "
+        "none. Default: what takes less than a minute, where the recipe is known.",
+        min=0,
+    ),
+]
+PreparedBy = Annotated[
+    str, taking("--prepared-by", "NAME", "Who made the release; in both editions of the report.")
+]
+DecidedBy = Annotated[
+    str, taking("--decided-by", "NAME", "Who decides about it; in both editions of the report.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+
+
+def design_of(
+    unit: str | None,
+    time: str | None,
+    bound: str | None,
+    role: str | None,
+    weight: str | None,
+    strata: Sequence[str] | None,
+) -> dict[str, Any]:
+    """Return what options say of the rows, by the keys of a schema's design."""
+    said = {"time": time, "bound": bound, "role": role, "weight": weight}
+    found: dict[str, Any] = {"unit": False if unit == "none" else unit, **said}
+    return {**found, "strata": tuple(strata or ())}
 
 
 def require_free(
@@ -170,6 +222,16 @@ def naming_the_sheet(layout: Layout) -> Iterator[None]:
                 f"{listed_names(others)}."
             )
         raise
+
+
+def scatter_pair(scatters: str | None) -> list[str] | None:
+    """Return the names that --scatters gives; None for no option."""
+    if scatters is None:
+        return None
+    names = [name.strip() for name in scatters.split(",")]
+    if len(names) == 2 and names[0] == names[1]:  # known before a long file is read
+        raise InputError(f"--scatters names {names[0]!r} twice. Give two that differ.")
+    return names
 
 
 def schema_of(path: Path | None, table: Table) -> Schema | None:

@@ -3,36 +3,51 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from icsa.cli.anonymize import Mask, Method, Scatters
 from icsa.cli.arguments import (
+    Bound,
+    DecidedBy,
     Decimal,
     Encoding,
     Force,
+    PreparedBy,
     PublicReport,
     Quiet,
+    Rehearse,
     Report,
+    Role,
     SchemaFile,
     Separator,
     Sheet,
+    Strata,
+    Time,
+    Unit,
+    Weight,
+    design_of,
     naming_the_file,
     read_file,
     require_free,
     require_of_use,
+    scatter_pair,
     schema_of,
     taking,
     telling_what_is_written,
 )
-from icsa.cli.assessment_summary import print_assessment
+from icsa.cli.assessment_summary import print_another_table, print_assessment
+from icsa.errors import InputError, NothingInCommonError
+from icsa.recipes import RECIPES
 
 if TYPE_CHECKING:
     from icsa.assessment import Assessment, Edition
     from icsa.release import Plan, Release
+    from icsa.release.design_plans import DesignPlan
     from icsa.schema import Schema
     from icsa.tables import Table
 
@@ -40,6 +55,8 @@ __all__ = ["assess", "policy", "report_on"]
 
 # Seconds of work from which on it is said before how long it will take.
 _LONG = 10.0
+# What a gate exits with, as `icsa.Assessment.gate` has it.
+_LOOK_AGAIN = 3
 
 Original = Annotated[
     Path, typer.Argument(metavar="ORIGINAL", help="The table about people; any format.")
@@ -75,6 +92,14 @@ Against = Annotated[
         "Another release of ORIGINAL: which gives more privacy for what it loses?",
     ),
 ]
+AlsoReleased = Annotated[
+    Path | None,
+    taking(
+        "--also-released",
+        "FILE",
+        "Another release of ORIGINAL that is already out: do both give away more?",
+    ),
+]
 PolicyFile = Annotated[
     Path | None, taking("--policy", "P.toml", "Other thresholds; see icsa policy.")
 ]
@@ -94,18 +119,42 @@ Redraws = Annotated[
         min=0,
     ),
 ]
+Holdout = Annotated[
+    Path | None,
+    taking(
+        "--holdout",
+        "FILE",
+        "People who were not in ORIGINAL, with the same columns: are those in it found more often?",
+    ),
+]
+MadeByRecipe = Annotated[
+    str | None,
+    taking(
+        "--recipe",
+        "|".join(RECIPES),
+        "RELEASED was made by icsa anonymize with this recipe: it is rehearsed, and released again "
+        "under fresh keys.",
+    ),
+]
 
 
 def assess(
     original: Original,
     released: Released,
     schema: SchemaFile = None,
+    unit: Unit = None,
+    time: Time = None,
+    bound: Bound = None,
+    role: Role = None,
+    weight: Weight = None,
+    strata: Strata = None,
     outliers: Outliers = None,
     model: Models = None,
     classify: Classify = None,
     clusters: Clusters = None,
     select: Select = None,
     against: Against = None,
+    also_released: AlsoReleased = None,
     policy: PolicyFile = None,
     json: JsonFile = None,
     public_json: PublicJsonFile = None,
@@ -113,6 +162,14 @@ def assess(
     public_report: PublicReport = None,
     gate: Gate = False,
     redraws: Redraws = 0,
+    rehearse: Rehearse = None,
+    holdout: Holdout = None,
+    recipe: MadeByRecipe = None,
+    method: Method = None,
+    scatters: Scatters = None,
+    mask: Mask = None,
+    prepared_by: PreparedBy = "",
+    decided_by: DecidedBy = "",
     separator: Separator = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
@@ -126,6 +183,17 @@ def assess(
     sent anywhere.
 
     Example: icsa assess patients.csv release.csv --report report.html
+
+    People who were not in the table make the best comparison. Give some, or say how icsa anonymize
+    made the release, so that random halves of the people are released alike:
+
+    icsa assess patients.csv release.csv --holdout others.csv
+
+    icsa assess patients.csv release.csv --recipe mixed --rehearse 20
+
+    Of people with several rows, such as visits, everything is asked by person:
+
+    icsa assess visits.csv release.csv --unit id --time day --model "crp ~ day + (1 | id)"
     """
     from icsa.assessment import read_policy
 
@@ -136,23 +204,32 @@ def assess(
         "--public-report": public_report,
     }
     listed = None if outliers is None or not Path(outliers).is_file() else Path(outliers)
-    require_free(outputs, (original, released, against, schema, policy, listed), force=force)
+    tables = (original, released, against, also_released, holdout)
+    require_free(outputs, (*tables, schema, policy, listed), force=force)
     reading = {"separator": separator, "decimal": decimal, "encoding": encoding, "sheet": sheet}
-    require_of_use([original, released, against], **reading)
+    require_of_use(tables, **reading)
+    making = _Making(recipe, method, scatter_pair(scatters), mask)
+    if holdout is not None and rehearse:
+        raise InputError("--holdout and --rehearse are two ways to the same. Give one of them.")
     thresholds = None if policy is None else read_policy(policy)
-    with telling_what_is_written(outputs.values()):
+    written = outputs.values()
+    with _looking_again_without_columns(quiet, gate), telling_what_is_written(written):
         first, second = read_file(original, **reading), read_file(released, **reading)
         other = None if against is None else read_file(against, **reading)
+        others = None if holdout is None else read_file(holdout, **reading)
+        out = None if also_released is None else read_file(also_released, **reading)
         declared = schema_of(schema, first)
         plan, note = None, ""
-        if redraws:
+        said = design_of(unit, time, bound, role, weight, strata)
+        if redraws or rehearse or making.told:
             with naming_the_file(original):
-                plan, declared, note = _usual_plan(first, declared)
+                plan, declared, note = making.plan(first, declared, said)
         assessment = _assessed(
             first,
             second,
             quiet=quiet,
             schema=declared,
+            **said,
             outliers=outliers,
             policy=thresholds,
             models=tuple(model or ()),
@@ -160,15 +237,32 @@ def assess(
             clusters=clusters,
             select=tuple(select or ()),
             against=other,
+            holdout=others,
+            also_released=out,
             redraws=redraws,
+            rehearse=rehearse,
             plan=plan,
             note=note,
+            files={"schema": schema, "policy": policy, "people to look at": listed},
+            prepared_by=prepared_by,
+            decided_by=decided_by,
         )
         _write(assessment, outputs)
         if not quiet:
             print_assessment(assessment, tuple(outputs.values()))
     if gate:
         raise typer.Exit(assessment.gate)
+
+
+@contextmanager
+def _looking_again_without_columns(quiet: bool, gate: bool) -> Iterator[None]:
+    """Say "look again" of two tables that have no column in common; there is nothing to report."""
+    try:
+        yield
+    except NothingInCommonError as why:
+        if not quiet:
+            print_another_table(str(why))
+        raise typer.Exit(_LOOK_AGAIN if gate else 0) from None
 
 
 def policy() -> None:
@@ -185,19 +279,23 @@ def policy() -> None:
 
 def report_on(
     release: Release,
-    plan: Plan,
+    plan: Plan | DesignPlan,
     table: Table,
     schema: Schema,
     reports: Mapping[str, Path | None],
     *,
     redraws: int,
+    rehearse: int | None,
     seconds: float,
     quiet: bool,
+    files: Mapping[str, Path | None],
+    prepared_by: str,
+    decided_by: str,
 ) -> Assessment:
     """Return the assessment of a release that was just made, with its plan; write the reports.
 
     Reports are given by their options. `seconds` is what the release took: making it again under
-    other keys takes as long each time.
+    other keys takes as long each time. `files` are those to be named in the report, by their roles.
     """
     assessment = _assessed(
         table,
@@ -205,9 +303,13 @@ def report_on(
         quiet=quiet,
         schema=schema,
         redraws=redraws,
+        rehearse=rehearse,
         plan=plan,
         making=release,
         seconds=seconds,
+        files=files,
+        prepared_by=prepared_by,
+        decided_by=decided_by,
     )
     _write(assessment, reports)
     return assessment
@@ -227,7 +329,8 @@ def _assessed(
 
     from icsa.assessment import assess as assess_tables
     from icsa.assessment import assessment_cost
-    from icsa.assessment.fresh_releases import usual_redraws
+    from icsa.assessment.fresh_releases import usual_redraws_by
+    from icsa.assessment.rehearsal import rehearsal_seconds, usual_halves
     from icsa.cli.console import stages
 
     rows, columns = original.frame.shape
@@ -236,28 +339,52 @@ def _assessed(
         cost = replace(cost, seconds=2 * cost.seconds)
     plan, again = options.get("plan"), options.get("redraws") or 0
     if plan is not None and not again:
-        again = usual_redraws(rows * columns, calibrated=plan.wanted is not None)
-    cost = replace(cost, seconds=cost.seconds + again * seconds)
+        again = usual_redraws_by(plan, rows * columns)
+    halves = options.get("rehearse")
+    if halves is None:
+        halves = usual_halves(rows, columns) if plan is not None else 0
+    rehearsed = rehearsal_seconds(rows, columns, halves) if halves else 0.0
+    cost = replace(cost, seconds=cost.seconds + again * seconds + rehearsed)
     if cost.seconds > _LONG and not quiet:
         with suppress(BrokenPipeError):  # the work does not depend on who listens
             print(f"icsa: assessing takes {cost}", file=sys.stderr, flush=True)
     # Releases that are made again count as so many tables more.
-    with stages(rows * columns * (1 + again), quiet=quiet) as progress:
+    with stages(rows * columns * (1 + again + halves), quiet=quiet) as progress:
         found = assess_tables(original, released, progress=progress, **options)
     if not note:
         return found
     return replace(found, tables=replace(found.tables, notes=(*found.tables.notes, note)))
 
 
-def _usual_plan(table: Table, schema: Schema | None) -> tuple[Plan, Schema, str]:
-    from icsa.release import plan, prepare
+class _Making(NamedTuple):
+    """How the release was made, as far as options say."""
 
-    usual = plan(prepare(table, schema=schema))
-    note = (
-        "The risk before any key is that of icsa anonymize with its usual recipe on this original: "
-        "it speaks of this release only if it was made so."
-    )
-    return usual, usual.schema, note
+    recipe: str | None
+    method: str | None
+    scatters: list[str] | None
+    mask: str | None
+
+    @property
+    def told(self) -> bool:
+        return any(option is not None for option in self)
+
+    def plan(
+        self, table: Table, schema: Schema | None, said: Mapping[str, Any]
+    ) -> tuple[Plan | DesignPlan, Schema, str]:
+        """Return the plan that the release was made by, its schema, and a note that says so."""
+        from icsa.release import Plan, plan, prepare
+
+        recipe = self.recipe or "mixed"
+        prepared = prepare(table, schema=schema, recipe=recipe, design=said)
+        made = plan(prepared, method=self.method, scatters=self.scatters, mask=self.mask)
+        within = made if isinstance(made, Plan) else made.within
+        mask = f", mask {within.mask}" if within.mask else ""
+        how = f"recipe {recipe}, method {within.method}{mask}" if self.told else "its usual recipe"
+        note = (
+            f"The risk before any key and the rehearsal are those of icsa anonymize with {how} on "
+            "this original: they speak of this release only if it was made so."
+        )
+        return made, made.schema, note
 
 
 def _write(assessment: Assessment, outputs: Mapping[str, Path | None]) -> None:
@@ -266,7 +393,7 @@ def _write(assessment: Assessment, outputs: Mapping[str, Path | None]) -> None:
         if path is None:
             continue
         edition: Edition = "public" if option.startswith("--public") else "internal"
-        if option.endswith("json"):
+        if option.endswith(("json", "assessment")):
             assessment.to_json(path, edition)
         else:
             from icsa.report import write_assessment_report

@@ -10,9 +10,13 @@ import typer
 
 import icsa
 from icsa.cli.anonymize import anonymize
+from icsa.cli.app import app as app_command
 from icsa.cli.assess import assess, policy
+from icsa.cli.attack import attack
+from icsa.cli.compare import compare
 from icsa.cli.inspect import inspect
 from icsa.cli.study import app as study_app
+from icsa.cli.verify import verify
 from icsa.errors import InputError
 
 __all__ = ["app", "invoke"]
@@ -28,9 +32,13 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(anonymize)
+app.command("app")(app_command)
 app.command()(assess)
+app.command()(attack)
+app.command()(compare)
 app.command()(inspect)
 app.command()(policy)
+app.command()(verify)
 app.add_typer(study_app, name="study")
 
 

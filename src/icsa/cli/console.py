@@ -6,13 +6,14 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 from unicodedata import category
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["console", "plain", "print_line", "stages"]
+__all__ = ["console", "heard_stages", "plain", "print_line", "stages"]
 
 # A line of a table stays a line for grep.
 _WIDTH_OF_PIPES = 200
@@ -20,6 +21,8 @@ _WIDTH_OF_PIPES = 200
 _SPACE = "Zs"
 # Cells below which no bar is shown: it would be gone before it could be read.
 _LONG = 2_000_000
+# A program that runs a command reads in the file of this name how far it is.
+_HEARD = "ICSA_PROGRESS_FILE"
 
 
 def console() -> Console:
@@ -74,8 +77,22 @@ def print_line(
 
 
 @contextmanager
+def heard_stages() -> Iterator[Callable[[str, float], None] | None]:
+    """Give the function to call with a stage and the share before it; None if nobody listens."""
+    if not (heard := os.environ.get(_HEARD)):
+        yield None
+        return
+    with Path(heard).open("a", encoding="utf-8", buffering=1) as file:
+        yield lambda name, share: print(f"{share:.4f} {name}", file=file)
+
+
+@contextmanager
 def stages(n_cells: int, *, quiet: bool) -> Iterator[Callable[[str, float], None]]:
     """Give a function to call with the name of a stage and the share of the work before it."""
+    with heard_stages() as heard:
+        if heard is not None:
+            yield heard
+            return
     if quiet or n_cells < _LONG or not sys.stderr.isatty():
         yield lambda _name, _share: None
         return

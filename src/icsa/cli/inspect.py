@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from json import dumps
 from pathlib import Path
 from shlex import join
@@ -10,12 +11,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from icsa.cli.arguments import (
+    Bound,
     Decimal,
     Encoding,
     Force,
+    Role,
     SchemaFile,
     Separator,
     Sheet,
+    Strata,
+    Time,
+    Unit,
+    Weight,
+    design_of,
     naming_the_file,
     naming_the_sheet,
     read_file,
@@ -46,11 +54,20 @@ def inspect(
         Path | None, taking("--schema-out", "TOML", "Write a schema to change and use.")
     ] = None,
     schema: SchemaFile = None,
+    unit: Unit = None,
+    time: Time = None,
+    bound: Bound = None,
+    role: Role = None,
+    weight: Weight = None,
+    strata: Strata = None,
     separator: Separator = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
     sheet: Sheet = None,
     force: Force = False,
+    curves: Annotated[
+        bool, typer.Option("--curves", help="Look for curved effects too: some seconds.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show what each column is and what will happen to it.
@@ -60,6 +77,7 @@ def inspect(
     icsa inspect patients.csv --schema-out patients.toml
     """
     from icsa.inspection import inspect_table, related_columns
+    from icsa.inspection.overview import unit_of
     from icsa.tables import describe_layout
 
     require_free({"--schema-out": schema_out}, (file,), force=force)
@@ -69,7 +87,14 @@ def inspect(
         with naming_the_sheet(table.layout):
             given = schema_of(schema, table)
         with naming_the_file(file):
-            inspection = inspect_table(table, given, related=related_columns(table, given))
+            said = design_of(unit, time, bound, role, weight, strata)
+            named = unit_of(table, given, said["unit"])
+            related = related_columns(table, given, unit=named)
+            inspection = inspect_table(table, given, related=related, design=said)
+            if curves:  # what it needs takes a while to load
+                from icsa.release.seen_curves import with_seen_curves
+
+                inspection = with_seen_curves(inspection, table)
         if schema_out is not None:
             from icsa.files import write_text_atomically
             from icsa.schema_files import schema_text
@@ -93,11 +118,30 @@ def _show(inspection: Inspection, heading: str) -> None:
 
     show = console()
     show.print(Text(plain(heading)))
+    for line in _on_rows(inspection):
+        show.print(Text(plain(line)))
     show.print()
     if show.width < _NARROW:
         _show_blocks(inspection, show)
     else:
         _show_table(inspection, show)
+
+
+def _on_rows(inspection: Inspection) -> Iterator[str]:
+    """Yield whom the rows are about: what was said or found, and why."""
+    design, reasons = inspection.schema.design, inspection.reasons
+    if inspection.units is not None:
+        yield f"several rows are about one person: {inspection.units.describe()}"
+    for key, name in design.columns.items():
+        yield f"{key}: {name} ({reasons.get(key, 'said so')})"
+    of_unit = [column.name for column in inspection.columns if column.spec.belongs_to == "unit"]
+    if of_unit:
+        yield f"belong to the unit: {', '.join(of_unit)}"
+    if inspection.units is not None and design.unit:
+        yield f"to release it so: add {inspection.units.options}, or --unit none if rows are people"
+    elif "weight" in reasons and design.weight:
+        words = join(["--weight", design.weight])
+        yield f"to release it so: add {words}; without it the weight is masked as any other column"
 
 
 def _show_table(inspection: Inspection, show: Console) -> None:

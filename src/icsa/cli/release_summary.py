@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.table import Table as Grid
 
     from icsa.release import Release
+    from icsa.schema import Design
     from icsa.tables import Table
     from icsa.tables.base import Format
     from icsa.tables.table import Variable
@@ -26,8 +27,10 @@ def print_release_json(release: Release, target: Path) -> None:
 
     account = {
         "output": str(target),
-        "rows": release.table.frame.height,
+        "rows": release.n_rows,
+        **({} if release.units is None else {"units": asdict(release.units)}),
         "method": release.method,
+        "why": release.why,
         "scatters": release.scatters,
         "mask": release.mask,
         "recipe": asdict(release.recipe),
@@ -43,21 +46,24 @@ def print_release_json(release: Release, target: Path) -> None:
 
 
 def print_release(
-    release: Release, table: Table, source: Path, target: Path, key: Path | None
+    release: Release, table: Table, design: Design, source: Path, target: Path, key: Path | None
 ) -> None:
     """Print what was done to each column, what to look at, and what to do next."""
     from icsa.tables import describe_layout, output_kind
 
     show = console()
-    print_line(show, f"{source.name}: {describe_layout(table)}")
-    masked = release.n_components
-    print_line(
-        show,
-        f"{release.method.upper()} with {' and '.join(release.scatters)}, mask {release.mask}, "
-        f"recipe {release.recipe.describe()}: {masked} coordinate{'s' * (masked != 1)} masked",
-    )
+    print_line(show, f"{source.name}: {describe_layout(table, release.written)}")
+    print_line(show, _how_made(release))
+    if release.why:
+        print_line(show, release.why)
+    if release.units is not None:
+        print_line(show, release.units.describe())
     show.print()
-    show.print(_what_changed(release, table, output_kind(target).file_format))
+    show.print(
+        _what_changed(
+            release, table, "parquet" if target.is_dir() else output_kind(target).file_format
+        )
+    )
     show.print()
     for relation in release.relations:
         print_line(show, f"holds in the release: {relation}")
@@ -69,10 +75,23 @@ def print_release(
     for warning in release.warnings:
         print_line(show, f"look at: {warning}", "yellow")
     print_line(show, f"written: {target}", "bold", to_copy=True)
-    following = join(["icsa", "assess", str(source), str(target)])
-    print_line(show, f"next: {following}", to_copy=True)
+    following = join(["icsa", "assess", str(source), str(target), *design.options])
+    note = "" if release.written is None else "  (it reads both tables into memory)"
+    print_line(show, f"next: {following}{note}", to_copy=True)
     if key is not None:
         print_line(show, f"key: {key}. Keep it secret: with it every draw can be repeated.")
+
+
+def _how_made(release: Release) -> str:
+    """Return the method in one line."""
+    count, recipe = release.n_components, release.recipe.describe()
+    if release.method == "forest":
+        scores = f"{count} score{'s' * (count != 1)}"
+        return f"Forests, recipe {recipe}: {scores} drawn, each given those before"
+    return (
+        f"{release.method.upper()} with {' and '.join(release.scatters)}, mask {release.mask}, "
+        f"recipe {recipe}: {count} coordinate{'s' * (count != 1)} masked"
+    )
 
 
 def _what_changed(release: Release, original: Table, file_format: str) -> Grid:

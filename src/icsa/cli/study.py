@@ -276,7 +276,7 @@ def _run(
     show_config: bool,
 ) -> None:
     """Compute a study, or go on with it, and write its results."""
-    from icsa.studies import config_text, run_study
+    from icsa.jobs import config_text, run
 
     module = importlib.import_module(f"icsa.studies.{name}")
     given: dict[str, Any] = {
@@ -295,7 +295,7 @@ def _run(
         return
     folder = out or Path(f"icsa-{name}{'-quick' if quick else ''}")
     try:
-        run_study(study, folder, workers=workers or os.cpu_count() or 1, dask=dask)
+        run(study, folder, workers=workers or os.cpu_count() or 1, dask=dask)
         importlib.import_module(f"icsa.studies.{name}_results").write_results(study, folder)
     except KeyboardInterrupt as stop:
         stop.add_note("What is finished is kept: the same command goes on where it stopped.")

@@ -18,7 +18,7 @@ class Mask(Protocol):
     """Scores in, scores of the same shape out, every column masked on its own."""
 
     def __call__(
-        self, z: Matrix, *, key: object, out: Matrix | None = None, threads: int = 1
+        self, z: Matrix, *, key: object, out: Matrix | None = None, threads: int = 1, first: int = 0
     ) -> Matrix:
         """Return the masked scores.
 
@@ -32,6 +32,9 @@ class Mask(Protocol):
             Where to write: float64 in Fortran order (columns in one piece). It may be `z` itself.
         threads : int
             How many columns to work on at a time. The result is the same.
+        first : int
+            The number of the first column, where `z` holds some columns of a wider table: each is
+            masked as it would be among all.
 
         Returns
         -------

@@ -16,7 +16,9 @@ from icsa.shuffling import shuffle
 __all__ = ["drawn_permutation", "flip", "permute", "rotate"]
 
 
-def permute(z: Matrix, *, key: object, out: Matrix | None = None, threads: int = 1) -> Matrix:
+def permute(
+    z: Matrix, *, key: object, out: Matrix | None = None, threads: int = 1, first: int = 0
+) -> Matrix:
     """Return the scores with every column in a uniformly random order of its own (P).
 
     In place, each thread needs room for one column more. See `Mask` for the parameters.
@@ -35,7 +37,7 @@ def permute(z: Matrix, *, key: object, out: Matrix | None = None, threads: int =
     def work(columns: range) -> None:
         scratch = np.empty(source.shape[0]) if source is target else None
         for j in columns:
-            stream = secret.stream("permute", j)
+            stream = secret.stream("permute", first + j)
             shuffle(source[:, j], stream, out=target[:, j], scratch=scratch)
 
     over_columns(work, source.shape[1], threads)
@@ -64,7 +66,9 @@ def drawn_permutation(n_rows: int, n_columns: int, *, key: object) -> Callable[.
     return mask
 
 
-def flip(z: Matrix, *, key: object, out: Matrix | None = None, threads: int = 1) -> Matrix:
+def flip(
+    z: Matrix, *, key: object, out: Matrix | None = None, threads: int = 1, first: int = 0
+) -> Matrix:
     """Return the scores, each with an independent random sign (J).
 
     The scores should be centred. A row of p components stays as it is with probability 2^-p, so
@@ -82,7 +86,7 @@ def flip(z: Matrix, *, key: object, out: Matrix | None = None, threads: int = 1)
 
     def work(columns: range) -> None:
         for j in columns:
-            stream = secret.stream("flip", j)
+            stream = secret.stream("flip", first + j)
             for rows in row_blocks(source.shape[0]):
                 signs = stream.signs(rows.stop - rows.start)
                 np.multiply(source[rows, j], signs, out=target[rows, j])
@@ -91,7 +95,9 @@ def flip(z: Matrix, *, key: object, out: Matrix | None = None, threads: int = 1)
     return target
 
 
-def rotate(z: Matrix, *, key: object, out: Matrix | None = None, threads: int = 1) -> Matrix:
+def rotate(
+    z: Matrix, *, key: object, out: Matrix | None = None, threads: int = 1, first: int = 0
+) -> Matrix:
     """Return the scores with every column replaced by a uniformly random vector of its length (O).
 
     A column z becomes g |z| / |g| with g standard normal, which is what a uniformly random
@@ -109,7 +115,7 @@ def rotate(z: Matrix, *, key: object, out: Matrix | None = None, threads: int = 
     def work(columns: range) -> None:
         for j in columns:
             length = _norm(source[:, j])
-            stream = secret.stream("rotate", j)
+            stream = secret.stream("rotate", first + j)
             for rows in row_blocks(source.shape[0]):
                 target[rows, j] = stream.normals(rows.stop - rows.start)
             target[:, j] *= length / _norm(target[:, j])

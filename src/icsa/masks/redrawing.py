@@ -79,7 +79,9 @@ class _Groups(NamedTuple):
     shapes: Vector
 
 
-def redraw(z: Matrix, *, key: object, out: Matrix | None = None, threads: int = 1) -> Matrix:
+def redraw(
+    z: Matrix, *, key: object, out: Matrix | None = None, threads: int = 1, first: int = 0
+) -> Matrix:
     """Return scores drawn anew: no score is kept, and how far out somebody is counts for little.
 
     The people of a column are ranked and divided into groups of eight or more neighbours, a few
@@ -110,7 +112,8 @@ def redraw(z: Matrix, *, key: object, out: Matrix | None = None, threads: int = 
     def work(columns: range) -> None:
         scratch = np.empty(source.shape[0])
         for j in columns:
-            _redraw_column(source[:, j], secret.stream("redraw", j), target[:, j], scratch)
+            stream = secret.stream("redraw", first + j)
+            _redraw_column(source[:, j], stream, target[:, j], scratch)
 
     over_columns(work, source.shape[1], threads)
     return target

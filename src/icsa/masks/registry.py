@@ -45,10 +45,10 @@ class MaskRecord:
     draws_anew: bool = False
 
     def __call__(
-        self, z: Matrix, *, key: object, out: Matrix | None = None, threads: int = 1
+        self, z: Matrix, *, key: object, out: Matrix | None = None, threads: int = 1, first: int = 0
     ) -> Matrix:
         """Return the masked scores."""
-        return self.load()(z, key=key, out=out, threads=threads)
+        return self.load()(z, key=key, out=out, threads=threads, first=first)
 
 
 def _member(module: str, name: str) -> Mask:
@@ -116,7 +116,14 @@ def _completed(function: Callable[..., Any]) -> Mask:
     from icsa.randomness import as_key
 
     @wraps(function)
-    def mask(z: Matrix, *, key: object, out: Matrix | None = None, threads: int = 1) -> Matrix:  # noqa: ARG001
+    def mask(
+        z: Matrix,
+        *,
+        key: object,
+        out: Matrix | None = None,
+        threads: int = 1,  # noqa: ARG001
+        first: int = 0,  # noqa: ARG001
+    ) -> Matrix:
         source, target = source_and_target(z, out)
         masked = as_matrix(function(source, key=as_key(key)))
         if masked.shape != source.shape:

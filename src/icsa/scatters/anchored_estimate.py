@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,17 +12,26 @@ from icsa.correlations import varies
 from icsa.errors import ConvergenceError, ExactFitError, InputError, NoAnchorError
 from icsa.linalg import squared_distances, symmetrize
 from icsa.matrices import Matrix, Vector, as_matrix, row_blocks
+from icsa.row_sums import mean_and_covariance
 from icsa.scatters.base import LocationScatter
 from icsa.scatters.mcd_estimate import (
     REWEIGHTING_QUANTILE,
-    MinimumCovarianceDeterminant,
     mcd,
     require_alpha,
 )
 from icsa.scatters.mcd_factors import chi2_quantile
 from icsa.threads import in_threads, threads_for
 
-__all__ = ["AnchoredScatter", "anchor_weights", "anchored", "weighted_scatter"]
+__all__ = [
+    "AnchorJudge",
+    "AnchoredScatter",
+    "anchor_weights",
+    "anchored",
+    "fitted_judge",
+    "judging_rows",
+    "weighted_scatter",
+    "with_borrowed_variance",
+]
 
 # Directions whose share of their variance among all rows is below this do not vary among the rows
 # that count.
@@ -110,8 +119,14 @@ def weighted_scatter(
     >>> weighted_scatter(x, np.array([True, True, True, False]), (0,)).location.round(4)
     array([1.    , 1.3333])
     """
-    location, scatter = _moments(matrix, weights)
-    scatter, n_borrowed = _with_borrowed_variance(matrix, location, scatter)
+    location, scatter = mean_and_covariance(matrix, weights)
+
+    def everyone() -> Matrix:
+        if not np.all(varies(matrix)):
+            raise InputError("The anchored scatter needs columns that vary. Drop constant ones.")
+        return mean_and_covariance(matrix)[1]
+
+    scatter, n_borrowed = with_borrowed_variance(location, scatter, everyone)
     return AnchoredScatter(
         location=location, scatter=scatter, weights=weights, anchors=used, n_borrowed=n_borrowed
     )
@@ -130,13 +145,58 @@ def anchor_weights(
     >>> used
     (0, 1)
     """
+    n_rows = anchors.shape[0]
+    judge = fitted_judge(anchors[judging_rows(n_rows)], alpha, random_state)
+    if n_rows <= _ENOUGH_ROWS:
+        return judge.weights, judge.used
+    weights = np.empty(n_rows, dtype=bool)
+
+    def work(rows: slice) -> None:
+        weights[rows] = judge.keeps(anchors[rows])
+
+    in_threads(work, list(row_blocks(n_rows)), threads_for(anchors.size, None))
+    return weights, judge.used
+
+
+@dataclass(frozen=True, eq=False)
+class AnchorJudge:
+    """An MCD of some rows' anchors, which says of any row whether it counts.
+
+    Attributes
+    ----------
+    used : tuple of int
+        The anchors that it could use.
+    location, scatter : ndarray
+        Raw ones, of these anchors.
+    weights : ndarray of bool
+        Which of the rows that it was fitted to count.
+    """
+
+    used: tuple[int, ...]
+    location: Vector
+    scatter: Matrix
+    weights: npt.NDArray[np.bool_]
+
+    def keeps(self, anchors: Matrix) -> npt.NDArray[np.bool_]:
+        """Return which rows lie as near as those that the MCD keeps."""
+        limit = chi2_quantile(REWEIGHTING_QUANTILE, len(self.used))
+        block = anchors[:, list(self.used)]
+        kept: npt.NDArray[np.bool_] = squared_distances(block, self.location, self.scatter) < limit
+        return kept
+
+
+def judging_rows(n_rows: int) -> npt.NDArray[np.int64] | slice:
+    """Return which rows an MCD of anchors is fitted to: all, or a fixed sample of a long table."""
+    if n_rows <= _ENOUGH_ROWS:
+        return slice(None)
+    return np.random.default_rng(n_rows).choice(n_rows, _ENOUGH_ROWS, replace=False)
+
+
+def fitted_judge(rows: Matrix, alpha: float, random_state: object = None) -> AnchorJudge:
+    """Return the MCD of the anchors of `judging_rows`, without those that make it singular."""
     require_alpha(alpha)
     reason = "one value in most rows"
-    used = list(range(anchors.shape[1]))
-    n_rows = anchors.shape[0]
-    rows = anchors
-    if n_rows > _ENOUGH_ROWS:
-        rows = anchors[np.random.default_rng(n_rows).choice(n_rows, _ENOUGH_ROWS, replace=False)]
+    used = list(range(rows.shape[1]))
     while used:
         try:
             found = mcd(rows[:, used], alpha=alpha, random_state=random_state)
@@ -146,28 +206,12 @@ def anchor_weights(
             reason = str(error)
             used.remove(max(used, key=lambda j: _tied_share(rows[:, j])))
         else:
-            weights = found.weights if rows is anchors else _judged(anchors, used, found)
-            return weights, tuple(used)
+            return AnchorJudge(tuple(used), found.raw_location, found.raw_scatter, found.weights)
     raise NoAnchorError(
-        f"No anchor is left for the MCD of {anchors.shape[1]} column(s): {reason.rstrip('.')}. "
+        f"No anchor is left for the MCD of {rows.shape[1]} column(s): {reason.rstrip('.')}. "
         "Give continuous columns with enough rows as anchors, or use spectral anonymization (the "
         "method sa, scatters identity and cov)."
     )
-
-
-def _judged(
-    anchors: Matrix, used: list[int], found: MinimumCovarianceDeterminant
-) -> npt.NDArray[np.bool_]:
-    """Return which of all rows lie as near as the rows that an MCD of some of them keeps."""
-    limit = chi2_quantile(REWEIGHTING_QUANTILE, len(used))
-    weights = np.empty(anchors.shape[0], dtype=bool)
-
-    def judge(rows: slice) -> None:
-        block = anchors[rows][:, used]
-        weights[rows] = squared_distances(block, found.raw_location, found.raw_scatter) < limit
-
-    in_threads(judge, list(row_blocks(anchors.shape[0])), threads_for(anchors.size, None))
-    return weights
 
 
 def _anchor_matrix(x: Matrix, anchors: object) -> Matrix:
@@ -190,30 +234,25 @@ def _tied_share(column: Vector) -> float:
     return float(np.unique(column, return_counts=True)[1].max() / column.size)
 
 
-def _moments(x: Matrix, weights: npt.NDArray[np.bool_]) -> tuple[Vector, Matrix]:
-    """Return mean and covariance of the rows that count, by blocks of rows."""
-    count = int(weights.sum())
-    blocks = list(row_blocks(x.shape[0]))
-    threads = threads_for(x.size, None)
-
-    def total(rows: slice) -> Vector:
-        return np.asarray(weights[rows].astype(np.float64) @ x[rows])
-
-    mean = sum(in_threads(total, blocks, threads), start=np.zeros(x.shape[1])) / count
-
-    def cross(rows: slice) -> Matrix:
-        centred = x[rows] - mean
-        centred *= weights[rows, None]
-        return np.asarray(centred.T @ centred)
-
-    start = np.zeros((x.shape[1], x.shape[1]))
-    return mean, sum(in_threads(cross, blocks, threads), start=start) / (count - 1)
-
-
-def _with_borrowed_variance(x: Matrix, location: Vector, scatter: Matrix) -> tuple[Matrix, int]:
+def with_borrowed_variance(
+    location: Vector, scatter: Matrix, everyone: Callable[[], Matrix]
+) -> tuple[Matrix, int]:
     """Return the scatter with the variance among all rows where those that count do not vary.
 
     A rare level may be held only by people who stand out: its column would have variance 0.
+
+    Parameters
+    ----------
+    location, scatter : ndarray
+        Of the rows that count.
+    everyone : function
+        Gives the covariance of all rows; called where it is needed.
+
+    Returns
+    -------
+    scatter : ndarray
+    n_borrowed : int
+        Directions whose variance is that of everybody.
     """
     scale = np.sqrt(np.diagonal(scatter))
     # One value in all rows that count leaves rounding errors of it.
@@ -221,15 +260,13 @@ def _with_borrowed_variance(x: Matrix, location: Vector, scatter: Matrix) -> tup
         correlation = scatter / np.outer(scale, scale)
         if np.linalg.eigvalsh(symmetrize(correlation))[0] > _FLAT:
             return scatter, 0
-    everyone = _moments(x, np.ones(x.shape[0], dtype=bool))[1]
-    scale = np.sqrt(np.diagonal(everyone))
-    if not np.all(varies(x)):
-        raise InputError("The anchored scatter needs columns that vary. Drop constant ones.")
+    among_all = everyone()
+    scale = np.sqrt(np.diagonal(among_all))
     units = np.outer(scale, scale)
     values, vectors = np.linalg.eigh(symmetrize(scatter / units))
     flat = values < _FLAT * values[-1]
     if not flat.any():
         return scatter, 0
     null = vectors[:, flat]
-    lent = null @ (null.T @ (everyone / units) @ null) @ null.T
+    lent = null @ (null.T @ (among_all / units) @ null) @ null.T
     return symmetrize(scatter + units * lent), int(flat.sum())

@@ -6,7 +6,9 @@ import numpy as np
 
 from icsa.correlations import varies
 from icsa.errors import InputError
+from icsa.limits import LONG
 from icsa.matrices import Matrix, as_matrix
+from icsa.row_sums import mean_and_covariance
 from icsa.scatters.base import LocationScatter, checked
 from icsa.scatters.whitening import (
     at_centre,
@@ -41,7 +43,8 @@ def identity(x: Matrix) -> LocationScatter:
     >>> identity([[0.0, 1.0], [2.0, 3.0]]).location
     array([1., 2.])
     """
-    mean, _ = centred(as_matrix(x))
+    matrix = as_matrix(x)
+    mean = mean_and_covariance(matrix)[0] if matrix.shape[0] > LONG else centred(matrix)[0]
     return LocationScatter(mean, np.eye(mean.size))
 
 
@@ -94,6 +97,8 @@ def cov(x: Matrix) -> LocationScatter:
            [0.        , 1.33333333]])
     """
     matrix = as_matrix(x, minimum_rows=2)
+    if matrix.shape[0] > LONG:
+        return LocationScatter(*mean_and_covariance(matrix))
     mean, rows = centred(matrix)
     return LocationScatter(mean, sum_of_squares(rows) / (matrix.shape[0] - 1))
 

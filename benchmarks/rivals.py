@@ -1,0 +1,227 @@
+"""The peers' table: what a user would pick instead, on real tables, by one command.
+
+    python -m benchmarks.rivals FILE... [--rows 400] [--releases 5] [--peers NAME=PYTHON ...]
+                                [--json FILE] [--rst docs/compare_results.rst]
+
+Releases by icsa and by the rivals of `icsa.rivals` are made several times of every table and
+measured by the functions of `icsa compare`; of long tables so many rows are drawn. Peers that have
+an environment of their own are asked through it: arfpy (adversarial forests), sdv (Gaussian copula)
+by `benchmarks/children/synthesize.py`. Columns are means over tables with standard errors over
+releases:
+
+bSE      error of coefficients of the tables' own regressions, in standard errors
+pairs    associations, columns: distributions, curves: squares and products; 1 is another sample
+closer   members told from others on halves, AUC
+planted  share of three people planted at 20 sd whom a release reveals
+gain     largest of what attackers get more about members: singling out, linkability, inference
+word     share of releases whose word is release
+s        seconds of CPU a release
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import tempfile
+import warnings
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from benchmarks.analyses import analyses_of
+from benchmarks.to_rst import list_table
+from icsa.choice.candidates import Candidate
+from icsa.choice.trials import RaceConfig, Subject, as_arguments, plan_of, try_candidate
+from icsa.comparison.matching import match_tables
+from icsa.errors import ICSAError
+from icsa.inspection import guess_schema
+from icsa.randomness import as_key
+from icsa.release import release
+from icsa.rivals import RIVALS, registry, rival_release
+from icsa.rivals.base import Cells
+from icsa.tables import read_table
+from icsa.utility.lost_curves import curves_of
+
+OWN = ("icsa mixed", "icsa topcode", "sa mixed", "forest mixed", "forest topcode")
+HEADINGS = (
+    *("bSE", "pairs", "curves", "columns", "beyond"),
+    *("closer", "planted", "gain", "word", "s"),
+)
+PAGE = """\
+Measured
+--------
+
+``python -m benchmarks.rivals FILE...`` renews this table: {tables} tables ({names}), up to {rows}
+rows each, {releases} releases a cell; in brackets standard errors over releases.
+
+{table}
+
+bSE is the error of the coefficients of the tables' own regressions in standard errors (another
+sample: 1.13; a model that cannot be fitted counts as 11.3). pairs, curves, columns and beyond are
+losses as above: 1 is another sample of the same people (beyond: what is more than that). closer is
+the AUC by which members are told from others on halves (.5 is not at all), planted the share of
+people planted at 20 standard deviations whom a release reveals, gain the largest of what attackers
+get more about members, word the share of releases whose word is *release*, s the seconds of CPU for
+a plan and a release.
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--rows", type=int, default=400)
+    parser.add_argument("--releases", type=int, default=5)
+    parser.add_argument("--only", nargs="*", help="names of methods")
+    parser.add_argument("--peers", nargs="*", default=[], help="arfpy=PYTHON, sdv=PYTHON, dp=")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--rst", type=Path)
+    options = parser.parse_args()
+    names = [*OWN, *(name for name, rival in RIVALS.items() if not rival.library)]
+    for peer in options.peers:
+        name, _, python = peer.partition("=")
+        if python:
+            RIVALS[name] = registry.Rival(name=name, summary="a peer", run=_peer(name, python))
+        names.append(name)
+    lines = json.loads(options.json.read_text()) if options.json and options.json.exists() else []
+    for file in options.files:
+        for name in options.only or names:
+            about = {"table": file.stem, "method": name}
+            if any(about.items() <= line.items() for line in lines):
+                continue
+            lines.append({**about, **measured(file, name, options)})
+            print(json.dumps(lines[-1]), flush=True)
+            if options.json:
+                options.json.write_text(json.dumps(lines, indent=1) + "\n", encoding="utf-8")
+    if options.rst:
+        options.rst.write_text(page(lines, options), encoding="utf-8")
+
+
+def measured(file: Path, name: str, options: argparse.Namespace) -> dict[str, Any]:
+    """Return a method's measures on a table: a list of values over releases for each."""
+    table = read_table(file)
+    if table.frame.height > options.rows:
+        seed = zlib.crc32(file.stem.encode())
+        table = table.with_frame(table.frame.sample(options.rows, seed=seed))
+    schema = guess_schema(table)
+    same = match_tables(table, table, schema)
+    config = RaceConfig(
+        table_sha256="",
+        seed=1,
+        models=analyses_of(file.stem, table, schema),
+        classify=(),
+        curves=tuple((c.column, c.first, c.second) for c in curves_of(same.columns)),
+    )
+    draws = {"keys": (0, options.releases), "splits": (0, 1), "plantings": (0, 1)}
+    method, _, recipe = name.partition(" ")
+    own = name in OWN
+    candidate = (
+        Candidate(name=name, method=method, recipe=recipe)
+        if own
+        else Candidate(name=name, rival=name)
+    )
+    subject = Subject(table, schema)
+    rows = pl.DataFrame(
+        try_candidate(
+            config,
+            candidate=as_arguments(candidate),
+            draws=draws,
+            subject=subject,
+        )
+    )
+    return {**dict(_measures(rows)), "s": [_seconds(candidate, subject)]}
+
+
+def _seconds(candidate: Candidate, subject: Subject) -> float:
+    """Return the CPU seconds for one release and its plan, of this process and its children."""
+    start = os.times()
+    if candidate.rival:
+        rival_release(subject.table, candidate.rival, schema=subject.schema, random_state=1)
+    else:
+        release(plan_of(candidate, subject), as_key(1))
+    end = os.times()
+    return round(sum(end[:4]) - sum(start[:4]), 3)
+
+
+def _measures(rows: pl.DataFrame) -> Iterator[tuple[str, list[float]]]:
+    def values(what: str, measure: str) -> list[float]:
+        found = rows.filter((pl.col("what") == what) & (pl.col("measure") == measure))
+        return [round(value, 4) for value in found["value"].to_list()]
+
+    # A loss of models is an error in standard errors over that of a sample, sqrt(4 / pi).
+    yield "bSE", [math.sqrt(4.0 / math.pi) * value for value in values("key", "models")]
+    for part in ("pairs", "curves", "columns", "beyond"):
+        yield part, values("key", part)
+    yield "closer", values("split", "area")
+    yield "planted", values("planting", "found")
+    attacks = ("singling out", "linkability", "inference")
+    gains = [value for attack in attacks for value in values("split", attack)]
+    yield "gain", [max(gains)] if gains else []
+    yield "word", [float(value == 0.0) for value in values("key", "word")]
+    failed = rows.filter(pl.col("what") == "failed")["note"].to_list()
+    if failed:
+        print(f"  {failed[0][:150]}", flush=True)
+
+
+def _peer(name: str, python: str) -> Callable[[Cells, np.random.Generator], dict[str, Any]]:
+    """Return a rival that a peer in another environment draws, through files."""
+    child = Path(__file__).parent / "children" / "synthesize.py"
+
+    def run(cells: Cells, generator: np.random.Generator) -> dict[str, Any]:
+        with tempfile.TemporaryDirectory() as folder:
+            source, target = Path(folder) / "in.csv", Path(folder) / "out.csv"
+            levelled = [n for n, c in cells.columns.items() if c.levels is not None]
+            frame = pl.DataFrame(
+                {n: pl.Series(numbers, nan_to_null=True) for n, numbers in cells.numbers.items()}
+            )
+            frame.write_csv(source)
+            seed = str(int(generator.integers(1 << 30)))
+            command = [python, child, name, source, target, seed, ",".join(levelled)]
+            subprocess.run([str(part) for part in command], check=True, capture_output=True)
+            drawn = pl.read_csv(target)
+        return {n: drawn[n].cast(pl.Float64).to_numpy() for n in cells.numbers}
+
+    return run
+
+
+def page(lines: list[dict[str, Any]], options: argparse.Namespace) -> str:
+    """Return the table of means with standard errors."""
+    names = list(dict.fromkeys(line["method"] for line in lines))
+    tables = list(dict.fromkeys(line["table"] for line in lines))
+    cells = [
+        [name, *(_cell([line[h] for line in lines if line["method"] == name]) for h in HEADINGS)]
+        for name in names
+    ]
+    return PAGE.format(
+        tables=len(tables),
+        names=", ".join(tables),
+        rows=options.rows,
+        releases=options.releases,
+        table="\n".join(list_table(["method", *HEADINGS], cells)),
+    )
+
+
+def _cell(found: list[list[float]]) -> str:
+    """Return the mean over tables, and its standard error over their releases."""
+    means = [float(np.mean(values)) for values in found if values]
+    if not means:
+        return "–"
+    within = [np.var(v, ddof=1) / len(v) for v in found if len(v) > 1]
+    error = np.sqrt(np.sum(within)) / len(means) if within else np.nan
+    mean = float(np.mean(means))
+    return f"{mean:.2f}" if np.isnan(error) else f"{mean:.2f} ({error:.2f})"
+
+
+if __name__ == "__main__":
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", category=UserWarning)
+        try:
+            main()
+        except ICSAError as error:
+            raise SystemExit(str(error)) from error
