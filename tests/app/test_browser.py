@@ -85,6 +85,7 @@ def audit(page: Any, part: str | None = None) -> None:
     """
     from axe_playwright_python.sync_playwright import Axe
 
+    page.wait_for_load_state()  # with its styles
     tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
     every = {"type": "tag", "values": tags}
     contrast = {"type": "rule", "values": ["color-contrast"]}  # nothing else depends on the scheme
@@ -160,6 +161,7 @@ def test_the_whole_way_with_clinic(page: Any, tmp_path: Path) -> None:
     audit(page)
 
     page.get_by_role("link", name="Go on to the release").click()
+    expect(page.get_by_role("heading", name="How the release is made")).to_be_visible()
     photograph(page, "3-release")
     audit(page)
     release_quickly(page)
