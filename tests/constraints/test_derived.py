@@ -12,7 +12,12 @@ from icsa import anonymize
 from icsa.constraints import Derivation, find_derivation
 from icsa.constraints.derived_columns import ColumnFacts, Derived, declared_derived, fit_derived
 from icsa.constraints.derived_expressions import Operand, parse_expression
-from icsa.constraints.derived_finding import find_classes, find_spans, roundest
+from icsa.constraints.derived_finding import (
+    find_classes,
+    find_spans,
+    find_transforms,
+    roundest,
+)
 from icsa.constraints.derived_functions import months_between, years_between
 from icsa.constraints.written import quoted_name
 from icsa.errors import InputError
@@ -595,3 +600,69 @@ def test_numbers_are_no_classes_of_a_date_whose_bounds_are_somebodys() -> None:
 
 def test_names_that_are_too_long_for_an_expression_are_left_alone() -> None:
     assert derivation_of(patients().select(pl.col("grams").alias("g" * 3000), "low")) == {}
+
+
+def wages(seed: int, rows: int = 300) -> dict[str, Vector]:
+    rng = np.random.default_rng(seed)
+    wage = np.exp(rng.normal(2.0, 0.6, rows)).round(2) + 0.5
+    tenure = (rng.geometric(0.1, rows) - 1).astype(float)
+    return {
+        "wage": wage.round(2),
+        "tenure": tenure,
+        "age": rng.normal(40.0, 12.0, rows).round(1),
+        "lwage": np.log(wage.round(2)).round(5),
+        "ten2": tenure**2,
+        "lten": np.log(tenure + 1.0).round(3),
+    }
+
+
+TRANSFORMED = {"lwage": "log(wage)", "ten2": "tenure^2", "lten": "log(tenure + 1)"}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_logarithms_and_squares_are_computed_again(seed: int) -> None:
+    frame = pl.DataFrame(wages(seed))
+    release = anonymize(frame, random_state=seed)
+    said = " ".join(release.relations)
+    assert all(f"{target} = {text}" in said for target, text in TRANSFORMED.items())
+    found = release.table
+    assert not found.equals(frame)
+    tenure = found["tenure"].to_numpy()
+    assert np.abs(np.log(found["wage"].to_numpy()) - found["lwage"].to_numpy()).max() <= 0.51e-5
+    assert np.array_equal(found["ten2"].to_numpy(), tenure**2)
+    assert np.abs(np.log(tenure + 1.0) - found["lten"].to_numpy()).max() <= 0.51e-3
+
+
+@pytest.mark.parametrize("shortest", [False, True])
+def test_logarithms_in_single_precision(shortest: bool) -> None:
+    table = wages(5)
+    exact = np.log(table["wage"]).astype(np.float32)
+    lwage = np.array([float(str(x)) for x in exact]) if shortest else exact.astype(float)
+    numbers = {"wage": table["wage"], "lwage": lwage}
+    step = 1e-8 if shortest else None
+    facts = {"wage": ColumnFacts("continuous", 0.01), "lwage": ColumnFacts("continuous", step)}
+    (found,) = find_transforms(numbers, facts)
+    assert (found.target, found.expression.text) == ("lwage", "log(wage)")
+
+
+def test_what_is_nearly_a_logarithm_is_none() -> None:
+    table = wages(6)
+    facts = {name: ColumnFacts("continuous", 0.01) for name in ("wage", "lwage")}
+    rounded = {"wage": table["wage"], "lwage": np.log(table["wage"]).round(2)}
+    assert find_transforms(rounded, facts)
+    rounded["lwage"][7] += 0.02  # one row of 300
+    assert not find_transforms(rounded, facts)
+    coarse = {"wage": table["wage"], "lwage": np.log(table["wage"]).round(1)}
+    assert not find_transforms(coarse, facts | {"lwage": ColumnFacts("continuous", 0.1)})
+
+
+def test_columns_that_go_together_are_no_functions_of_each_other() -> None:
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        rows = int(rng.choice([20, 60, 200]))
+        common = rng.normal(size=(rows, 1))
+        z = np.sqrt(0.9) * common + np.sqrt(0.1) * rng.normal(size=(rows, 4))
+        scaled = {"a": 50 + 15 * z[:, 0], "b": np.exp(1 + z[:, 1]), "c": 1 + z[:, 2] / 2}
+        numbers = {name: (values * 100).round() / 100 for name, values in scaled.items()}
+        facts = {name: ColumnFacts("continuous", 0.01) for name in numbers}
+        assert find_transforms(numbers, facts) == ()

@@ -20,7 +20,12 @@ from icsa.constraints.computing import (
     reaches,
 )
 from icsa.constraints.derived_columns import ColumnFacts, declared_derived
-from icsa.constraints.derived_finding import find_classes, find_ratios, find_spans
+from icsa.constraints.derived_finding import (
+    find_classes,
+    find_ratios,
+    find_spans,
+    find_transforms,
+)
 from icsa.constraints.gaps import Gap, find_gaps
 from icsa.constraints.limits import LIMITS
 from icsa.constraints.linear import LinearRelation, find_relations
@@ -279,7 +284,8 @@ def _found_among(
     steps = {name: fact.step for name, fact in facts.items()}
     # Before the sums: rounded, an age is nearly a multiple of days.
     spans = find_spans(numbers, facts, fixed)
-    computed: list[Computed] = list(spans)
+    transforms = find_transforms(numbers, facts, {**fixed, **_needs(spans)})
+    computed: list[Computed] = [*spans, *transforms]
     # In order with others as the moments are whose days they are.
     days = [
         LinearRelation(one.target, ((one.sources[0], 1.0 / facts[one.sources[0]].unit),), 0.0, 1.0)

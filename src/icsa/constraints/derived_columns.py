@@ -10,12 +10,20 @@ import numpy as np
 
 from icsa.columns import Kind, kind_of
 from icsa.constraints.derived_expressions import Expression, Operand, parse_expression
+from icsa.constraints.fitting import relative_error_of
 from icsa.constraints.limits import LIMITS
 from icsa.constraints.words import in_rows
 from icsa.errors import InputError
 from icsa.matrices import Vector
 
-__all__ = ["ColumnFacts", "Derived", "declared_derived", "fit_derived", "is_computable"]
+__all__ = [
+    "ColumnFacts",
+    "Derived",
+    "declared_derived",
+    "fit_derived",
+    "is_computable",
+    "rounding_slack",
+]
 
 _SECONDS_A_DAY = 86_400.0
 
@@ -209,7 +217,7 @@ def fit_derived(
         absent = _absent(y[np.isnan(result)])
         found = replace(found, bounds=bounds, numbers=classes, absent=absent)
     wanted = found.predict(numbers)
-    slack = _slack(y[both], None if classed else own.step)
+    slack = rounding_slack(y[both], None if classed else own.step)
     away = np.abs(wanted[both] - y[both])
     wrong = int(np.count_nonzero(away > slack))
     if classed:
@@ -220,7 +228,7 @@ def fit_derived(
     return replace(
         found,
         share=1.0 - wrong / away.size,
-        rounded=bool(np.any((away <= slack) & (away > _slack(y[both], None)))),
+        rounded=bool(np.any((away <= slack) & (away > rounding_slack(y[both], None)))),
         missing=int(np.isnan(y).sum()) if empty.any() else 0,
         surprise=surprise,
     )
@@ -243,9 +251,18 @@ def _require_sort(target: str, own: ColumnFacts, expression: Expression) -> None
         )
 
 
-def _slack(y: Vector, step: float | None) -> Vector:
-    """Return how far a number may be from the result that it is rounded from."""
-    exact: Vector = LIMITS.relative_error * np.abs(y)
+def rounding_slack(y: Vector, step: float | None) -> Vector:
+    """Return how far a number may be from the result that it is rounded from.
+
+    Examples
+    --------
+    >>> rounding_slack(np.array([0.0, 7.3]), 0.1).round(3)
+    array([0.05, 0.05])
+    """
+    sizes = np.abs(y)
+    # A logarithm near 0 is as exact as others of its column, not as its own size would have it.
+    usual = float(np.nanmedian(sizes)) if np.isfinite(sizes).any() else 0.0
+    exact: Vector = relative_error_of(y, step) * (sizes + usual)
     return exact if step is None else exact + 0.5 * step * (1.0 + 1e-9)
 
 

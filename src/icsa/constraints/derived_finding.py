@@ -1,4 +1,4 @@
-"""Columns that follow from one or two others, found: ages from dates, flags, classes, levels."""
+"""Columns that follow from one or two others, found: ages, flags, classes, levels, logarithms."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ import numpy.typing as npt
 from icsa.columns import kind_of
 from icsa.columns.levels import FEWEST_HOLDERS
 from icsa.constraints.computing import in_order, reaches
-from icsa.constraints.derived_columns import ColumnFacts, Derived, fit_derived, is_computable
+from icsa.constraints.derived_columns import (
+    ColumnFacts,
+    Derived,
+    fit_derived,
+    is_computable,
+    rounding_slack,
+)
 from icsa.constraints.derived_expressions import MOST_SIGNS
 from icsa.constraints.derived_functions import (
     hour_of,
@@ -30,7 +36,7 @@ from icsa.constraints.products import ProductRelation
 from icsa.constraints.written import quoted_name
 from icsa.matrices import Vector
 
-__all__ = ["find_classes", "find_ratios", "find_spans", "roundest"]
+__all__ = ["find_classes", "find_ratios", "find_spans", "find_transforms", "roundest"]
 
 Codes: TypeAlias = npt.NDArray[np.intp]
 
@@ -42,6 +48,21 @@ _PARTS: Mapping[str, Callable[[Vector], Vector]] = {
     "month": month_of,
     "weekday": weekday_of,
     "hour": hour_of,
+}
+# Functions of one column as analysts add them, the more usual first.
+_TRANSFORMS: Mapping[str, Callable[[Vector], Vector]] = {
+    "log({})": np.log,
+    "{}^2": np.square,
+    "log10({})": np.log10,
+    "log({} + 1)": np.log1p,
+    "sqrt({})": np.sqrt,
+    "log({}) / log(2)": np.log2,
+    "log({} + 0.5)": lambda x: np.log(x + 0.5),
+    "log({} + 0.1)": lambda x: np.log(x + 0.1),
+    "log({} + 0.01)": lambda x: np.log(x + 0.01),
+    "log10({} + 1)": lambda x: np.log10(x + 1.0),
+    "{}^3": lambda x: x**3,
+    "exp({})": np.exp,
 }
 
 
@@ -105,6 +126,37 @@ def find_spans(
         return ()
     candidates = sorted((*_spans(look), *_days(look)))
     return _confirmed(candidates, look, {name: set() for name in fixed})
+
+
+def find_transforms(
+    numbers: Mapping[str, Vector],
+    facts: Mapping[str, ColumnFacts],
+    needs: Mapping[str, Set[str]] = MappingProxyType({}),
+) -> tuple[Derived, ...]:
+    """Return the columns that are logarithms, powers, roots or exponentials of another one.
+
+    As for `find_spans` it must hold in every row, and chance must not explain it.
+
+    Parameters
+    ----------
+    numbers, facts : mapping
+        As for `find_spans`.
+    needs : mapping of str to set of str
+        Columns that are computed already, and what from.
+
+    Examples
+    --------
+    >>> wage = np.random.default_rng(1).integers(200, 9000, 60) / 100.0
+    >>> table = {"wage": wage, "lwage": np.log(wage).round(4)}
+    >>> facts = {"wage": ColumnFacts("continuous", 0.01), "lwage": ColumnFacts("continuous", 1e-4)}
+    >>> [found.describe() for found in find_transforms(table, facts)]
+    ['lwage = log(wage), rounded, in all rows']
+    """
+    look = _look(numbers, facts)
+    if look is None:
+        return ()
+    taken = {name: set(sources) for name, sources in needs.items()}
+    return _confirmed(sorted(_transforms(look)), look, taken)
 
 
 def find_classes(
@@ -276,6 +328,38 @@ def _spans(look: _Look) -> Iterator[_Candidate]:
             broken = (np.abs(targets - computed) > steps * _HALF + 1e-9).any(axis=1)
         for place in np.flatnonzero(~broken):
             yield _Candidate((float(rank),), numeric[place], text)
+
+
+def _transforms(look: _Look) -> Iterator[_Candidate]:
+    """Yield numbers that are a usual function of other numbers in a sample of the rows."""
+    sources = [
+        name
+        for name, fact in look.facts.items()
+        if not fact.is_date
+        and (kind_of(fact.kind).is_number or fact.operand.values)
+        and look.n_different(name) >= LIMITS.transformed_values
+    ]
+    targets = [name for name in sources if _is_fine(look.values[name], look.facts[name].step)]
+    if not targets:
+        return
+    y = np.array([look.values[name] for name in targets])
+    slack = np.array([rounding_slack(look.values[name], look.facts[name].step) for name in targets])
+    few = slice(0, LIMITS.small_set_rows)  # settles nearly all of many columns
+    for rank, (text, transform) in enumerate(_TRANSFORMS.items()):
+        for source in sources:
+            with np.errstate(all="ignore"):
+                x = transform(look.values[source])
+                left = np.flatnonzero(~(np.abs(y[:, few] - x[few]) > slack[:, few]).any(axis=1))
+                left = left[~(np.abs(y[left] - x) > slack[left]).any(axis=1)]
+            for place in left:
+                if targets[place] != source:
+                    words = text.format(quoted_name(source))
+                    yield _Candidate((float(rank),), targets[place], words)
+
+
+def _is_fine(values: Vector, step: float | None) -> bool:
+    """Return whether numbers are rounded so little that no other function of a column fits."""
+    return step is None or bool(np.nanstd(values) >= LIMITS.transformed_steps * step)
 
 
 def _days(look: _Look) -> Iterator[_Candidate]:

@@ -13,7 +13,7 @@ from icsa.constraints.limits import LIMITS
 from icsa.correlations import MAD_TO_DEVIATION, varies
 from icsa.matrices import Matrix, Vector
 
-__all__ = ["Fit", "densest", "fit_target", "median", "snap", "tolerances"]
+__all__ = ["Fit", "densest", "fit_target", "median", "relative_error_of", "snap", "tolerances"]
 
 # Just under one half: a constant halfway between two values of a lattice explains neither.
 _HALF = 0.5 * (1 - 1e-6)
@@ -45,7 +45,7 @@ class Fit:
 def tolerances(y: Vector, terms: Matrix, coefficients: Vector, step: float | None) -> Vector:
     """Return how far y may be from a relation in each row: half a step, or a relative 1e-9.
 
-    Columns whose cells all fit into single precision were computed in it, and get 2.5e-7.
+    Columns that were computed in single precision get 2.5e-7.
 
     Examples
     --------
@@ -53,17 +53,44 @@ def tolerances(y: Vector, terms: Matrix, coefficients: Vector, step: float | Non
     array([0.5])
     """
     size = np.abs(y) + np.abs(terms) @ np.abs(coefficients)
-    if step is not None:
+    relative = relative_error_of(y, step)
+    if step is not None and relative < LIMITS.single_precision:
         half: Vector = np.minimum(_HALF * step + 4e-16 * size, 0.5 * step * (1 - 1e-9))
         return half
     middles = np.median(terms, axis=0) if terms.size else np.zeros(terms.shape[1])
     middle = median(y) if y.size else 0.0
     spread = np.abs(y - middle) + np.abs(terms - middles) @ np.abs(coefficients)
-    with np.errstate(over="ignore"):
-        single = np.array_equal(y.astype(np.float32), y) and not np.array_equal(np.rint(y), y)
-    relative = LIMITS.single_precision if single else LIMITS.relative_error
     found: Vector = relative * spread + 2e-15 * size
     return found
+
+
+def relative_error_of(y: Vector, step: float | None) -> float:
+    """Return how exactly numbers can be expected to have been computed: 1e-9, or 2.5e-7.
+
+    Numbers were computed in single precision if that holds all of them, as they are or by their
+    shortest decimals, as statistical programs write them; a coarser lattice says nothing of it.
+
+    Examples
+    --------
+    >>> third = np.array([1 / 3])
+    >>> relative_error_of(third, None), relative_error_of(third.astype(np.float32) * 1.0, None)
+    (1e-09, 2.5e-07)
+    >>> relative_error_of(np.array([0.33333334]), 1e-8), relative_error_of(np.array([0.3]), 0.1)
+    (2.5e-07, 1e-09)
+    """
+    present = y[np.isfinite(y)]
+    sizes = np.abs(present)
+    if not present.size or np.array_equal(np.rint(present), present):
+        return LIMITS.relative_error
+    if step is not None and step >= LIMITS.single_precision * float(np.median(sizes)):
+        return LIMITS.relative_error
+    with np.errstate(over="ignore"):
+        single = present.astype(np.float32)
+    shown = present[: LIMITS.checked_rows].tolist()
+    exact = np.array_equal(single, present)
+    if exact or [float(str(one)) for one in single[: len(shown)]] == shown:
+        return LIMITS.single_precision
+    return LIMITS.relative_error
 
 
 def densest(values: Vector, width: float) -> tuple[float, float]:

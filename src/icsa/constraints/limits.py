@@ -113,6 +113,12 @@ class Limits:
     )
     derived_rows: int = limit(20, "chosen: fewer rows fit by chance")
     derived_shifts: int = limit(20, "chosen for cost: other rows that a number is held against")
+    transformed_values: int = limit(
+        10, "chosen: with fewer values a class is as good, and 0 and 1 are their own squares"
+    )
+    transformed_steps: float = limit(
+        20.0, "of 1,000 tables with correlations of .9 none has a false logarithm or root"
+    )
     most_codes: int = limit(20, "chosen: whole numbers with fewer values may be classes")
     most_groups: int = limit(200, "chosen for cost: no groups that something follows from")
     bound_neighbours: int = limit(5, "chosen: people near a bound, or at the end beside it")
