@@ -10,15 +10,11 @@ import pytest
 
 from icsa import anonymize
 from icsa.constraints import Derivation, find_derivation
+from icsa.constraints.derived_classes import find_classes, roundest
 from icsa.constraints.derived_columns import ColumnFacts, Derived, declared_derived, fit_derived
 from icsa.constraints.derived_expressions import Operand, parse_expression
-from icsa.constraints.derived_finding import (
-    find_classes,
-    find_spans,
-    find_transforms,
-    roundest,
-)
 from icsa.constraints.derived_functions import months_between, years_between
+from icsa.constraints.derived_numbers import find_spans, find_transforms
 from icsa.constraints.written import quoted_name
 from icsa.errors import InputError
 from icsa.inspection import guess_schema, inspect_table, related_columns

@@ -19,13 +19,9 @@ from icsa.constraints.computing import (
     own_missing,
     reaches,
 )
+from icsa.constraints.derived_classes import find_classes
 from icsa.constraints.derived_columns import ColumnFacts, declared_derived
-from icsa.constraints.derived_finding import (
-    find_classes,
-    find_ratios,
-    find_spans,
-    find_transforms,
-)
+from icsa.constraints.derived_numbers import find_ratios, find_spans, find_transforms
 from icsa.constraints.gaps import Gap, find_gaps
 from icsa.constraints.limits import LIMITS
 from icsa.constraints.linear import LinearRelation, find_relations

@@ -15,6 +15,7 @@ from icsa.matrices import Vector
 __all__ = [
     "COMPARISONS",
     "FUNCTIONS",
+    "PARTS",
     "Function",
     "Sort",
     "day_of",
@@ -172,6 +173,14 @@ FUNCTIONS: Mapping[str, tuple[Function, tuple[str, ...], Sort]] = {
     "min": (lambda *x: np.minimum.reduce(np.broadcast_arrays(*x)), ("same", "same..."), "number"),
     "max": (lambda *x: np.maximum.reduce(np.broadcast_arrays(*x)), ("same", "same..."), "number"),
     "cut": (_cut, ("same", "same..."), "number"),
+}
+
+# Parts of a date that columns repeat.
+PARTS: Mapping[str, Callable[[Vector], Vector]] = {
+    "year": year_of,
+    "month": month_of,
+    "weekday": weekday_of,
+    "hour": hour_of,
 }
 
 
