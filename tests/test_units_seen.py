@@ -60,12 +60,25 @@ def test_no_units_by_classes_of_a_number_or_a_name_and_its_code() -> None:
             "age_group": age // 10,
             "retired": age > 65,
             "minor": age < 25,
+            "forties": (age >= 40) & (age < 50),
             "town": town,
             "town_name": [f"T{t}" for t in town],
             "weight": generator.normal(70, 9, 600),
         }
     )
     assert units_seen(from_frame(frame)) is None
+
+
+def test_the_number_of_a_row_is_no_time() -> None:
+    frame = visits().select("id", "crp", "sex", "age").with_row_index("x")
+    assert frame["id"].is_sorted()
+    seen = units_seen(from_frame(frame))
+    assert seen is not None
+    assert seen.design.unit == "id"
+    assert seen.design.time is None
+    ages = pl.DataFrame({"age": np.sort(np.random.default_rng(3).integers(20, 70, 600))})
+    forties = ages.with_row_index("x").with_columns(forties=pl.col("age").is_between(40, 49))
+    assert units_seen(from_frame(forties)) is None
 
 
 def test_what_is_constant_by_chance_or_slips_does_not_count() -> None:

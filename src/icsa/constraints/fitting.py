@@ -60,15 +60,17 @@ def tolerances(y: Vector, terms: Matrix, coefficients: Vector, step: float | Non
     middles = np.median(terms, axis=0) if terms.size else np.zeros(terms.shape[1])
     middle = median(y) if y.size else 0.0
     spread = np.abs(y - middle) + np.abs(terms - middles) @ np.abs(coefficients)
-    found: Vector = relative * spread + 2e-15 * size
+    # Rounding goes by the size of numbers: 1.2e-7 are two roundings in single precision.
+    rounding = 2e-15 if relative < LIMITS.single_precision else 1.2e-7
+    found: Vector = relative * spread + rounding * size
     return found
 
 
 def relative_error_of(y: Vector, step: float | None) -> float:
     """Return how exactly numbers can be expected to have been computed: 1e-9, or 2.5e-7.
 
-    Numbers were computed in single precision if that holds all of them, as they are or by their
-    shortest decimals, as statistical programs write them; a coarser lattice says nothing of it.
+    Numbers were computed in single precision if that holds all of them, to the 15 digits that
+    programs write of them or by their shortest decimals; a coarser lattice says nothing of it.
 
     Examples
     --------
@@ -87,7 +89,7 @@ def relative_error_of(y: Vector, step: float | None) -> float:
     with np.errstate(over="ignore"):
         single = present.astype(np.float32)
     shown = present[: LIMITS.checked_rows].tolist()
-    exact = np.array_equal(single, present)
+    exact = bool(np.all(np.abs(single - present) <= 1e-14 * sizes))
     if exact or [float(str(one)) for one in single[: len(shown)]] == shown:
         return LIMITS.single_precision
     return LIMITS.relative_error

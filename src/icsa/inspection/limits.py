@@ -76,6 +76,10 @@ class Limits:
     # Units that have several rows.
     rows_a_unit: float = limit(1.3, "rows to a unit on average; with fewer, a few are twice there")
     most_varying: float = limit(0.001, "units in which a column of theirs may differ, by slips")
+    classes_change: float = limit(
+        0.25,
+        "of the changes that random order gives: 30 units have so few by chance in .001 or less",
+    )
     fewest_units: int = limit(30, "as few as rows: among fewer, everybody stands out")
     most_roles: int = limit(12, "more are no roles in a household")
 

@@ -156,6 +156,8 @@ def times_within(table: Table, rows: UnitRows, names: Iterable[str]) -> tuple[st
         if numbers is None or np.isnan(numbers).any():
             continue
         named = _names_time(name)
+        if not named and bool(np.all(np.diff(numbers) > 0)):  # numbers of the file's rows
+            continue
         if not named and (names_number(name) or names_id(name) or names_given_number(name)):
             continue
         rising = bool(rows.is_rising(numbers[rows.order]).all())
@@ -269,13 +271,18 @@ def _constant(
 
 
 def _are_classes(numbers: pl.Series, values: pl.Series) -> bool:
-    """Return whether values change with the numbers only as classes of them do."""
+    """Return whether values change with the numbers only as classes of them do.
+
+    They change fewer times than there are values, or far less often than in random order.
+    """
     found = _numbers(numbers)
     if found is None:
         return False
     ordered = values.gather(np.argsort(found, kind="stable"))
-    changes = ordered.ne_missing(ordered.shift(1)).to_numpy()[1:]
-    return int(changes.sum()) < ordered.n_unique()
+    changes = int(ordered.ne_missing(ordered.shift(1)).to_numpy()[1:].sum())
+    shares = ordered.alias("value").value_counts(name="held")["held"].to_numpy() / ordered.len()
+    by_chance = (ordered.len() - 1) * (1.0 - float(np.sum(shares**2)))
+    return changes < max(ordered.n_unique(), LIMITS.classes_change * by_chance)
 
 
 def _different(table: Table, names: Iterable[str]) -> list[str]:
