@@ -400,3 +400,8 @@ def test_what_is_no_length_of_time_stays_text(tmp_path: Path, odd: str) -> None:
     path = tmp_path / "t.csv"
     path.write_text(f"stay\n31:05\n{odd}\n", encoding="utf-8")
     assert read_table(path).frame.dtypes == [pl.String]
+
+
+def test_a_column_may_be_called_count(read: Reader) -> None:
+    table = read("count,n\nfew,1\nNA,2\nmany,3\n")
+    assert table.frame["count"].to_list() == ["few", None, "many"]

@@ -107,5 +107,5 @@ def _counted(texts: pl.Series) -> Counter[str]:
     found = texts.filter(texts.is_in(_TOKENS))
     if found.is_empty():
         return Counter()
-    counts = found.value_counts()
-    return Counter(dict(zip(counts[counts.columns[0]], counts["count"], strict=True)))
+    counts = found.alias("word").value_counts()  # whatever the column is called
+    return Counter(dict(zip(counts["word"], counts["count"], strict=True)))
