@@ -76,6 +76,12 @@ def test_the_number_of_a_row_is_no_time() -> None:
     assert seen is not None
     assert seen.design.unit == "id"
     assert seen.design.time is None
+    bare = visits().select("id", "crp")
+    alone = units_seen(from_frame(bare))
+    assert alone is not None
+    assert (alone.design.unit, alone.design.time) == ("id", None)
+    assert "stand together" in alone.reasons["unit"]
+    assert units_seen(from_frame(bare.sample(fraction=1.0, shuffle=True, seed=2))) is None
     ages = pl.DataFrame({"age": np.sort(np.random.default_rng(3).integers(20, 70, 600))})
     forties = ages.with_row_index("x").with_columns(forties=pl.col("age").is_between(40, 49))
     assert units_seen(from_frame(forties)) is None

@@ -53,6 +53,11 @@ class UnitRows:
         """The first row of each unit, in the table."""
         return self.order[self.starts[:-1]]
 
+    @property
+    def stand_together(self) -> bool:
+        """Whether the table has the rows of each unit one after the other."""
+        return bool(np.all(np.diff(self.order) == 1))
+
     def varying(self, cells: pl.Series) -> Flags:
         """Return the units in which cells are not all the same; a missing cell is a value."""
         ordered = cells.gather(self.order)

@@ -5,7 +5,7 @@ share their cell with others, and other columns are *constant*: the same in all 
 nearly all units, but not once they are shuffled, not one to one with the unit, and not classes of
 its numbers. Of columns that say the same, one counts. Two are needed; three, where neither name nor
 cells say that the column names somebody; one, where a time grows within every unit; none, where a
-time does and the name is that of people's numbers.
+time does, or all rows of a unit stand together, and the name is that of people's numbers.
 """
 
 from __future__ import annotations
@@ -240,11 +240,13 @@ def _is_unit(
     if len(_different(table, constant)) >= needed:
         varying = [other for other in others if rows.varying(table.frame[other]).any()]
         return rows, constant, times_within(table, rows, varying)
-    if not constant and not (guess.kind == "identifier" and guess.of_people and guess.by_name):
+    of_people = guess.kind == "identifier" and guess.of_people and guess.by_name
+    if not constant and not of_people:
         return None
     varying = [other for other in others if rows.varying(table.frame[other]).any()]
     times = times_within(table, rows, varying)
-    return (rows, constant, times) if times else None
+    enough = times or (of_people and rows.stand_together)
+    return (rows, constant, times) if enough else None
 
 
 def _constant(
@@ -317,7 +319,7 @@ def _described(
     times: tuple[str, ...],
 ) -> UnitsSeen:
     always = tuple(name for name in constant if not rows.varying(table.frame[name]).any())
-    reasons = {"unit": f"{guess.why}; {_of_constants(constant)}"}
+    reasons = {"unit": f"{guess.why}; {_of_constants(constant, times)}"}
     named = [name for name in times if _names_time(name)]
     time = next(iter(named if named else times[:1] if len(times) == 1 else ()), None)
     if time is not None:
@@ -339,9 +341,9 @@ def _described(
     )
 
 
-def _of_constants(constant: tuple[str, ...]) -> str:
+def _of_constants(constant: tuple[str, ...], times: tuple[str, ...]) -> str:
     if not constant:
-        return "a time grows within each"
+        return "a time grows within each" if times else "rows of each stand together in the file"
     return f"{listed_names(constant)} the same in all rows of one"
 
 
