@@ -55,8 +55,10 @@ class UnitRows:
 
     @property
     def stand_together(self) -> bool:
-        """Whether the table has the rows of each unit one after the other."""
-        return bool(np.all(np.diff(self.order) == 1))
+        """Whether most rows but the first of each unit come right after another one of it."""
+        follows = np.diff(self.order, prepend=-2) == 1
+        follows[self.starts[:-1]] = False
+        return bool(2 * np.sum(follows) >= self.order.size - self.n_units)
 
     def varying(self, cells: pl.Series) -> Flags:
         """Return the units in which cells are not all the same; a missing cell is a value."""

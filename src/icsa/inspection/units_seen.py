@@ -5,7 +5,7 @@ share their cell with others, and other columns are *constant*: the same in all 
 nearly all units, but not once they are shuffled, not one to one with the unit, and not classes of
 its numbers. Of columns that say the same, one counts. Two are needed; three, where neither name nor
 cells say that the column names somebody; one, where a time grows within every unit; none, where a
-time does, or all rows of a unit stand together, and the name is that of people's numbers.
+time does, or most rows of units stand together, and the name is that of people's numbers.
 """
 
 from __future__ import annotations
