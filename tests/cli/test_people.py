@@ -70,7 +70,7 @@ def test_rows_can_be_people_if_somebody_says_so(file: Path) -> None:
         (("--unit", "id", "--bound", "followed"), "bound goes with time"),
         (("--unit", "none", "--time", "day"), "time goes with unit"),
         ((*SAID, "--role", "sex"), "time and role"),
-        ((*SAID, "--weight", "age"), "not released yet"),
+        ((*SAID, "--strata", "pain"), "is a stratum, but varies within"),
     ],
 )
 def test_what_does_not_go_together(file: Path, options: tuple[str, ...], message: str) -> None:

@@ -111,9 +111,6 @@ def test_what_cannot_be_done_is_said() -> None:
     )
     with pytest.raises(InputError, match=r"Stratum number 1 of 4 has 12 rows"):
         icsa.anonymize(small, strata="kind", random_state=1)
-    frame = survey().with_columns(id=pl.int_range(pl.len()) // 3)
-    with pytest.raises(InputError, match="not released yet"):
-        icsa.anonymize(frame, unit="id", weight="weight", random_state=1)
     none = survey().with_columns(
         weight=pl.when(pl.int_range(pl.len()) < 3).then(0.0).otherwise("weight")
     )
@@ -134,6 +131,14 @@ def test_weighted_correlations_are_those_of_rows_repeated() -> None:
     counts = rng.integers(1, 5, 40)
     repeated = view_correlation(np.repeat(view, counts, axis=0))
     np.testing.assert_allclose(view_correlation(view, counts.astype(float)), repeated, atol=1e-12)
+
+
+def test_whole_weights_do_not_come_out_whole() -> None:
+    whole = survey().with_columns(pl.col("weight").round().cast(pl.Int64))
+    made = icsa.anonymize(whole, weight="weight", random_state=1).table
+    np.testing.assert_allclose(totals(made), totals(whole), rtol=1e-6)
+    pandas = icsa.anonymize(whole.to_pandas(), weight="weight", random_state=1).table
+    assert pandas["weight"].to_list() == made["weight"].to_list()
 
 
 def test_raking_holds_each_weight_within_its_ratio() -> None:

@@ -80,6 +80,10 @@ class PreparedDesign(ABC):
     ) -> DesignPlan:
         """Return the plan, with options of `icsa.release.methods.method_of`."""
 
+    def weigh_by(self, name: str) -> None:
+        """Have units counted by a column of theirs that holds the logarithms of weights."""
+        raise NotImplementedError(f"{type(self).__name__} has no units to be weighted by {name}.")
+
 
 class DesignPlan(ABC):
     """A plan made of others: of units, weights or strata. It holds the original.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from icsa.errors import InputError
 from icsa.inspection.design_checks import checked_units
 from icsa.inspection.overview import with_belonging
 from icsa.inspection.unit_rows import UnitRows
@@ -31,22 +30,12 @@ def prepare_designed(table: Table, schema: Schema, recipe: str, *, guessed: bool
     guessed : bool
         Whether the columns' kinds were guessed: those of units are guessed again from units.
     """
-    design = schema.design
-    if design.unit and (design.weight or design.strata):
-        raise InputError(
-            "Weights and strata of people with several rows are not released yet. Leave weight and "
-            "strata out; the weight is then masked as any other column."
-        )
-    if design.unit:
-        return _prepare_units(table, schema, recipe, guessed=guessed)
-    if design.strata:
+    if schema.design.unit:
+        schema = with_belonging(table, schema, guessed=guessed)
+    if schema.design.strata:
         return prepare_strata(table, schema, recipe)
-    return prepare_weighted(table, schema, recipe)
-
-
-def _prepare_units(table: Table, schema: Schema, recipe: str, *, guessed: bool) -> PreparedDesign:
-    """Return a table whose schema names a unit, ready to be planned."""
-    schema = with_belonging(table, schema, guessed=guessed)
+    if schema.design.weight:
+        return prepare_weighted(table, schema, recipe)
     rows, _ = checked_units(table, schema)
     layout = _layout(table, schema, rows)
     if layout is not None:

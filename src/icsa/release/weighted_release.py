@@ -4,34 +4,37 @@ The logarithm of the weight is masked with all other columns, calibration compar
 correlations, and the released weights are rescaled to the original's sum and raked: weighted totals
 of measurements and levels come out as they were. That publishes these totals, so that it can be
 switched off.
+
+Of people or households with several rows, a weight that is the same in all of them belongs to the
+unit and stays so; one that varies is a column of rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Unpack
 
 import numpy as np
 import polars as pl
 
-from icsa.columns import Column, storage_of
-from icsa.matrices import Matrix, Vector
+from icsa.columns import Column
+from icsa.inspection.unit_rows import UnitRows, rows_of_units
+from icsa.matrices import Vector
 from icsa.randomness import Key
 from icsa.recipes import Recipe
 from icsa.release.design_plans import DesignPlan, PreparedDesign
 from icsa.release.methods import MethodOptions
 from icsa.release.planning import Plan, plan
-from icsa.release.preparing import PreparedOnce, prepare
+from icsa.release.preparing import PreparedOnce, fitted_column, prepare
 from icsa.release.raking import raked
 from icsa.release.releasing import Release, release
-from icsa.schema import ColumnSpec, Design, Schema
+from icsa.release.weighted_totals import totalled, totals_of_both
+from icsa.schema import ColumnSpec, Design, Schema, names_with
 from icsa.tables import Table
 
 __all__ = ["prepare_weighted"]
 
-# Rows for each total that is raked to: with fewer, weights would be bent to chance.
-_ROWS_A_TOTAL = 4
 # Differences in standard deviations that nobody sees.
 _SEEN = 1e-3
 
@@ -43,17 +46,21 @@ class PreparedWeighted(PreparedDesign):
     schema: Schema
     recipe: Recipe
     spare: Table
-    inner: PreparedOnce
+    inner: PreparedOnce | PreparedDesign
 
     def planned(
         self, progress: Callable[[str, float], None], **options: Unpack[MethodOptions]
     ) -> WeightedPlan:
         """Return the plan, calibrated with weights."""
         inner = plan(self.inner, progress=progress, **options)
-        assert isinstance(inner, Plan)
-        return WeightedPlan(
-            schema=self.schema, spare=self.spare, columns=inner.columns, inner=inner
-        )
+        columns = inner.columns if isinstance(inner, Plan) else self._long_columns()
+        return WeightedPlan(schema=self.schema, spare=self.spare, columns=columns, inner=inner)
+
+    def _long_columns(self) -> dict[str, Column]:
+        """Return the masked columns as all rows of all units have them."""
+        names = (n for n in names_with("mask", self.schema) if n != self.schema.design.weight)
+        specs = {name: self.schema.columns[name] for name in names}
+        return {n: fitted_column(self.spare, spec, self.recipe)[0] for n, spec in specs.items()}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -63,12 +70,12 @@ class WeightedPlan(DesignPlan):
     schema: Schema
     spare: Table
     columns: Mapping[str, Column]
-    inner: Plan
+    inner: Plan | DesignPlan
 
     @property
     def within(self) -> Plan:
         """The plan of its table with a row a unit, or of logarithms of weights."""
-        return self.inner
+        return self.inner if isinstance(self.inner, Plan) else self.inner.within
 
     def released(self, key: Key, progress: Callable[[str, float], None]) -> Release:
         """Return the release with its weights."""
@@ -86,19 +93,25 @@ class WeightedPlan(DesignPlan):
                 "them. Use --no-raking (raking = false) if they may not be known."
             ]
         cells = pl.Series(name, weights).cast(self._type(name))
-        changes = tuple(
-            replace(c, how=f"masked on a logarithmic scale{', raked' * self.schema.design.raking}")
-            if c.name == name
-            else c
-            for c in made.columns
-        )
         frame = made.table.frame.with_columns(cells)
         return replace(
             made,
             table=replace(made.table, frame=frame),
-            columns=changes,
+            columns=tuple(replace(c, how=self._how) if c.name == name else c for c in made.columns),
             warnings=(*made.warnings, *notes),
         )
+
+    @property
+    def _how(self) -> str:
+        """What is done to weights."""
+        raking = ", raked" * self.schema.design.raking
+        return f"masked on a logarithmic scale{raking}{', one a unit' * self._is_of_units}"
+
+    @property
+    def _is_of_units(self) -> bool:
+        """Whether units have the weights, and not each row its own."""
+        name = str(self.schema.design.weight)
+        return bool(self.schema.design.unit) and self.schema.columns[name].belongs_to == "unit"
 
     def _type(self, name: str) -> pl.DataType:
         """Return the original's type, or numbers with decimals for whole ones."""
@@ -109,24 +122,24 @@ class WeightedPlan(DesignPlan):
         self, before: Vector, after: Vector, frame: pl.DataFrame
     ) -> tuple[Vector, float, int]:
         """Return the weights that give the original's totals, how far off, and how many totals."""
-        parts = [np.ones((before.size, 1))], [np.ones((after.size, 1))]
-        room = min(before.size, after.size) // _ROWS_A_TOTAL
-        for name, column in self._by_width():
-            pair = [_indicators(column, cells) for cells in (self.spare.frame[name], frame[name])]
-            if sum(part.shape[1] for part in parts[0]) + pair[0].shape[1] > room:
-                continue
-            for own, found in zip(parts, pair, strict=True):
-                own.append(found)
-        old, new = (np.concatenate(own, axis=1) for own in parts)
-        there = (np.abs(new) > 0.0).any(axis=0)
-        found, off = raked(after, new[:, there], before @ old[:, there])
-        return found, off, int(there.sum())
+        columns = {n: c for n, c in self.columns.items() if n != self.schema.design.weight}
+        if not self._is_of_units:
+            old, new = totals_of_both(totalled(columns, self.spare.frame), totalled(columns, frame))
+            found, off = raked(after, new, before @ old)
+            return found, off, new.shape[1]
+        of_units = {n for n, spec in self.schema.columns.items() if spec.belongs_to == "unit"}
+        units = self._units(self.spare.frame), self._units(frame)
+        old, new = totals_of_both(
+            totalled(columns, self.spare.frame, units[0], of_units),
+            totalled(columns, frame, units[1], of_units),
+        )
+        held, off = raked(after[units[1].firsts], new, before[units[0].firsts] @ old)
+        found = np.empty(frame.height)
+        found[units[1].order] = np.repeat(held, units[1].sizes)
+        return found, off, new.shape[1]
 
-    def _by_width(self) -> Iterator[tuple[str, Column]]:
-        """Yield the masked columns but the weight, those with one total first."""
-        weight = self.schema.design.weight
-        named = [item for item in self.columns.items() if item[0] != weight and item[1].width]
-        yield from sorted(named, key=lambda item: item[1].width)
+    def _units(self, frame: pl.DataFrame) -> UnitRows:
+        return rows_of_units(frame[str(self.schema.design.unit)])
 
     def __repr__(self) -> str:
         """Show sizes only."""
@@ -137,26 +150,16 @@ def prepare_weighted(table: Table, schema: Schema, recipe: str) -> PreparedWeigh
     """Return a weighted sample, fitted, its weights as logarithms."""
     name = str(schema.design.weight)
     logs = np.log(table.frame[name].cast(pl.Float64).to_numpy())
-    spec = ColumnSpec(name=name, kind="continuous", derive="")
+    where = schema.columns[name].belongs_to
+    spec = ColumnSpec(name=name, kind="continuous", derive="", belongs_to=where)
+    design = replace(schema.design, weight=None) if schema.design.unit else Design(unit=False)
     inner = prepare(
         table.with_frame(table.frame.with_columns(pl.Series(name, logs)), table.missing_letters),
-        schema=replace(schema, columns={**schema.columns, name: spec}, design=Design(unit=False)),
+        schema=replace(schema, columns={**schema.columns, name: spec}, design=design),
         recipe=recipe,
     )
-    assert isinstance(inner, PreparedOnce)
-    inner.weight = name
+    if isinstance(inner, PreparedOnce):
+        inner.weight = name
+    elif where == "unit":
+        inner.weigh_by(name)
     return PreparedWeighted(schema=schema, recipe=inner.recipe, spare=table, inner=inner)
-
-
-def _indicators(column: Column, cells: pl.Series) -> Matrix:
-    """Return what is summed up of a column: its numbers, or a flag for each level but one.
-
-    Missing cells count as 0.
-    """
-    numbers = column.numbers(cells)
-    if column.levels is None:
-        storage = storage_of(cells.dtype)
-        values = numbers if storage is not None else column.encode(numbers)[:, 0]
-        return np.nan_to_num(values)[:, None]
-    levels = np.flatnonzero(column.levels.counts)[1:]
-    return np.asarray(numbers[:, None] == levels, dtype=np.float64)

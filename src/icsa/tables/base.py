@@ -19,6 +19,7 @@ __all__ = [
     "Format",
     "ReadingOptions",
     "check_usable",
+    "has_fractions",
     "listed_names",
     "require",
     "writable_letters",
@@ -117,6 +118,17 @@ def writable_letters(table: Table, alphabet: str) -> dict[str, pl.Series]:
             if fitting.any():
                 found[name] = letters.set(~fitting.fill_null(False), None)
     return found
+
+
+def has_fractions(cells: pl.Series) -> bool:
+    """Return whether some numbers are not whole.
+
+    Examples
+    --------
+    >>> has_fractions(pl.Series([1.0, 2.5])), has_fractions(pl.Series([1.0, None]))
+    (True, False)
+    """
+    return cells.dtype.is_float() and bool((cells % 1 != 0).any())
 
 
 def listed_names(names: Sequence[str]) -> str:

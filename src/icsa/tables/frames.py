@@ -18,6 +18,7 @@ import polars as pl
 from icsa.errors import InputError
 from icsa.lazily import is_from
 from icsa.tables.arrow_files import flat
+from icsa.tables.base import has_fractions
 from icsa.tables.table import Table, Variable
 
 __all__ = ["from_frame", "to_frame"]
@@ -125,6 +126,8 @@ def _unique_names(names: Sequence[object]) -> list[str]:
 def _fitted(cells: pl.Series, dtype: pl.DataType | None) -> pl.Series:
     if dtype is None or cells.dtype == dtype:
         return cells
+    if dtype.is_integer() and has_fractions(cells):
+        return cells  # raked weights: whole ones would give other totals
     try:
         return cells.cast(dtype)
     except pl.exceptions.PolarsError:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from icsa.errors import InputError
-from icsa.tables.base import require
+from icsa.tables.base import has_fractions, require
 
 __all__ = ["from_pandas", "to_pandas"]
 
@@ -73,7 +73,7 @@ def _in_type(cells: pl.Series, dtype: Any) -> Any:
     ):
         return _moments(cells, dtype)
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
-        if dtype.kind != "f" and cells.null_count():
+        if dtype.kind != "f" and (cells.null_count() or has_fractions(cells)):
             return _by_default(cells)
         numbers = cells.cast(pl.Float64) if dtype.kind == "f" else cells
         return pd.Series(numbers.to_numpy(writable=True).astype(dtype), name=cells.name)

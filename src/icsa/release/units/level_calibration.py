@@ -58,40 +58,59 @@ class LevelStatistics:
 
 
 def level_statistics(
-    view: Matrix, design: Matrix, starts: Places, x: Matrix, times: Vector
+    view: Matrix,
+    design: Matrix,
+    starts: Places,
+    x: Matrix,
+    times: Vector,
+    weights: Vector | None = None,
 ) -> LevelStatistics:
     """Return what calibration compares of a view, NaN where cells are missing.
 
-    Times are those of slopes, 0 without any.
+    Times are those of slopes, 0 without any. With weights, units count as many times, with all
+    their rows.
     """
     sizes = np.diff(starts)
+    of_unit = np.ones(x.shape[0]) if weights is None else weights / weights.mean()
+    of_row = np.repeat(of_unit, sizes)[:, None]
     there = ~np.isnan(view)
-    means = np.where(there, view, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+    counted = of_row * there
+    total_count = np.maximum(counted.sum(axis=0), 1e-300)
+    means = (of_row * np.where(there, view, 0.0)).sum(axis=0) / total_count
     filled = np.where(there, view, means)
-    gram = design.T @ design
+    gram = (design * of_row).T @ design
     gram[np.diag_indices_from(gram)] += 1e-6 * design.shape[0]
-    rest = np.where(there, filled - design @ np.linalg.solve(gram, design.T @ filled), 0.0)
+    curve = design @ np.linalg.solve(gram, (design * of_row).T @ filled)
+    rest = np.where(there, filled - curve, 0.0)
     counts = np.add.reduceat(there.astype(np.float64), starts[:-1], axis=0)
     of_units = np.add.reduceat(rest, starts[:-1], axis=0) / np.maximum(counts, 1.0)
     inside = np.where(there, rest - np.repeat(of_units, sizes, axis=0), np.nan)
-    squares_within = np.nansum(inside**2, axis=0)
-    squares_between = (counts * of_units**2).sum(axis=0)
+    squares_within = np.nansum(of_row * inside**2, axis=0)
+    squares_between = (of_unit[:, None] * counts * of_units**2).sum(axis=0)
     total = np.maximum(squares_within + squares_between, 1e-300)
-    deviation = np.sqrt(np.maximum(total / np.maximum(there.sum(axis=0), 1), 1e-300))
-    gram_x = x.T @ x
+    deviation = np.sqrt(np.maximum(total / total_count, 1e-300))
+    gram_x = (x * of_unit[:, None]).T @ x
     gram_x[np.diag_indices_from(gram_x)] += _RIDGE * x.shape[0]
-    on_x = np.linalg.solve(gram_x, x.T @ of_units) / deviation if x.shape[1] else x.T @ of_units
-    over_time = _slopes_on_x(view, there, counts, starts, times, x) / deviation
-    return LevelStatistics(squares_between / total, view_correlation(inside), on_x, over_time)
+    weighted_x = (x * of_unit[:, None]).T @ of_units
+    on_x = np.linalg.solve(gram_x, weighted_x) / deviation if x.shape[1] else weighted_x
+    over_time = _slopes_on_x(view, there, counts, starts, times, x, of_unit) / deviation
+    correlation = view_correlation(inside, None if weights is None else of_row[:, 0])
+    return LevelStatistics(squares_between / total, correlation, on_x, over_time)
 
 
 def _slopes_on_x(
-    view: Matrix, there: Flags, counts: Matrix, starts: Places, times: Vector, x: Matrix
+    view: Matrix,
+    there: Flags,
+    counts: Matrix,
+    starts: Places,
+    times: Vector,
+    x: Matrix,
+    of_unit: Vector,
 ) -> Matrix:
     """Return how slopes over time, each within its unit, follow columns of units; a mean first.
 
     A unit counts by s / (s + median s), s the squares of its times around their mean, as in a model
-    with slopes that vary about as much as they are uncertain.
+    with slopes that vary about as much as they are uncertain; and by its own weight.
     """
     sizes = np.diff(starts)
     known = np.column_stack([np.ones(x.shape[0]), x])
@@ -107,7 +126,8 @@ def _slopes_on_x(
     for j in range(view.shape[1]):
         several = squares[:, j] > 0.0
         if several.any():
-            weights = squares[:, j] / (squares[:, j] + np.median(squares[several, j]))
+            usual = np.median(squares[several, j])
+            weights = of_unit * squares[:, j] / (squares[:, j] + usual)
             gram = (known * weights[:, None]).T @ known
             gram[np.diag_indices_from(gram)] += _RIDGE * weights.sum()
             found[:, j] = np.linalg.solve(gram, known.T @ (weights * slopes[:, j]))
@@ -147,6 +167,8 @@ class Parts:
     x : ndarray of shape (n_units, n_columns)
     times : ndarray of shape (n_rows,)
         Of slopes.
+    weights : ndarray of shape (n_units,), optional
+        How many units each stands for.
     """
 
     curve: Matrix
@@ -156,6 +178,7 @@ class Parts:
     design: Matrix
     x: Matrix
     times: Vector
+    weights: Vector | None = None
 
     def first(self, n_rows: int) -> Parts:
         """Return the first units with as many rows at most."""
@@ -171,6 +194,7 @@ class Parts:
             self.design[rows],
             self.x[:units],
             self.times[rows],
+            None if self.weights is None else self.weights[:units],
         )
 
     def put_together(self, correction: Correction | None = None) -> Matrix:
@@ -230,7 +254,9 @@ def calibrated(
     aim, least = target, np.inf
     for place in range(rounds + 1 if rounds else 0):
         view = view_of(parts.put_together(correction if place else None))
-        found = level_statistics(view, parts.design, parts.starts, parts.x, parts.times)
+        found = level_statistics(
+            view, parts.design, parts.starts, parts.x, parts.times, parts.weights
+        )
         distance = wanted.distance(found)
         if distance < least:
             best, least = correction, distance

@@ -95,6 +95,8 @@ class LevelPlan(DesignPlan):
     aggregates : tuple of Aggregate
     wanted : LevelStatistics
         What calibration aims at.
+    weight : str, optional
+        The column of units with logarithms of weights, with which calibration counts them.
     """
 
     schema: Schema
@@ -113,6 +115,7 @@ class LevelPlan(DesignPlan):
     scores: UnitScores
     aggregates: tuple[Aggregate, ...]
     wanted: LevelStatistics
+    weight: str | None = None
 
     @property
     def within(self) -> Plan:
@@ -200,7 +203,8 @@ class LevelPlan(DesignPlan):
             design = design[: LIMITS.sample_rows].copy()
         give_back_memory()
         residuals = self.residuals.released(starts, lags, effects.memory, key)
-        return Parts(curve, levels, residuals, starts, design, x, z)
+        weights = None if self.weight is None else np.exp(units[self.weight])
+        return Parts(curve, levels, residuals, starts, design, x, z, weights)
 
     def _numbers(
         self, parts: Parts, units: Mapping[str, Vector], times: Vector | None, key: Key

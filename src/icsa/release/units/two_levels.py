@@ -45,13 +45,24 @@ __all__ = ["PreparedLevels", "prepare_levels"]
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PreparedLevels(PreparedDesign):
-    """A table on two levels, ready to be planned."""
+    """A table on two levels, ready to be planned.
+
+    Attributes
+    ----------
+    weight : str, optional
+        The column of units with logarithms of weights, with which calibration counts them.
+    """
 
     schema: Schema
     recipe: Recipe
     spare: Table
     rows: UnitRows
     recipe_name: str
+    weight: str | None = None
+
+    def weigh_by(self, name: str) -> None:
+        """Have units counted by a column of theirs that holds the logarithms of weights."""
+        self.weight = name
 
     def planned(
         self, progress: Callable[[str, float], None], **options: Unpack[MethodOptions]
@@ -143,7 +154,8 @@ def _planned(
     curve = curve_of(elapsed, starts, _listed(above.pattern, elapsed))
     design = curve.design(elapsed, starts, ends, x)
     slopes_of = curve.slopes(elapsed, scores.shape[0])
-    wanted = _wanted(level, reduced, design, starts, x, slopes_of)
+    weights = None if prepared.weight is None else np.exp(above.numbers[prepared.weight])
+    wanted = _wanted(level, reduced, design, starts, x, slopes_of, weights)
     reduced.clear()
     width = explained_by.width + len(above.pattern.columns) + 1
     sloped = _sloped(level.encoding, elapsed, prepared.rows, width)
@@ -183,6 +195,7 @@ def _planned(
         scores=explained_by,
         aggregates=aggregates,
         wanted=wanted,
+        weight=prepared.weight,
     )
 
 
@@ -239,12 +252,14 @@ def _wanted(
     starts: Places,
     x: Matrix,
     times: Vector,
+    weights: Vector | None,
 ) -> LevelStatistics:
     """Return what calibration aims at, from some units of a long table."""
     units, rows = some_units(starts, LIMITS.sample_rows)
     view = level.encoding.view({name: found[rows] for name, found in reduced.items()})
     own = np.concatenate([[0], np.cumsum(np.diff(starts)[units])])
-    return level_statistics(view, design[rows], own, x[units], times[rows])
+    weights = None if weights is None else weights[units]
+    return level_statistics(view, design[rows], own, x[units], times[rows], weights)
 
 
 def _part(schema: Schema, names: Iterable[str], rules: Sequence[str] = ()) -> Schema:
@@ -362,7 +377,10 @@ def _unit_plan(
     wide = table.with_frame(table.frame.select(names).with_columns(cells), table.missing_letters)
     said = replace(_part(schema, names, _rules(schema, above.names)[0]), columns=specs)
     try:
-        found = plan(prepare(wide, schema=said, recipe=prepared.recipe_name), **options)
+        fitted = prepare(wide, schema=said, recipe=prepared.recipe_name)
+        assert isinstance(fitted, PreparedOnce)
+        fitted.weight = prepared.weight
+        found = plan(fitted, **options)
     except InputError as error:
         raise InputError(f"As a table with one row for each unit: {error}") from error
     assert isinstance(found, Plan)

@@ -37,6 +37,10 @@ class PreparedWide(PreparedDesign):
     layout: WideLayout
     inner: PreparedOnce
 
+    def weigh_by(self, name: str) -> None:
+        """Have units counted by a column of theirs that holds the logarithms of weights."""
+        self.inner.weight = name
+
     def planned(
         self, progress: Callable[[str, float], None], **options: Unpack[MethodOptions]
     ) -> WidePlan:
