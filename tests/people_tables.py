@@ -42,6 +42,23 @@ def visits(n: int = 90, seed: int = 0) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=names, orient="row")
 
 
+def falls(n: int = 150, seed: int = 0) -> pl.DataFrame:
+    """Return visits of people half of whom die, and fall just before they do."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for person in range(n):
+        died, followed = int(rng.random() < 0.5), int(rng.integers(300, 2000))
+        level = rng.normal(4.0, 0.3)
+        days = np.cumsum(np.concatenate([[0.0], rng.lognormal(5.2, 0.3, 12)])).astype(int)
+        for day in days[days < followed]:
+            fallen = 1.5 * died * np.exp(-(followed - day) / 250)
+            protein = round(float(level - fallen + rng.normal(0, 0.15)), 2)
+            other = round(float(rng.normal(2.0 + 0.3 * level, 0.4)), 2)
+            rows.append((1000 + person, followed, died, int(day), protein, other))
+    names = ["id", "followed", "died", "day", "protein", "other"]
+    return pl.DataFrame(rows, schema=names, orient="row")
+
+
 def balanced(n: int = 120, seed: int = 0) -> pl.DataFrame:
     """Return four measurements of everybody, at the same ages."""
     rng = np.random.default_rng(seed)

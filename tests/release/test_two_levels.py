@@ -16,7 +16,7 @@ from icsa.inspection import inspect_table
 from icsa.randomness import as_key
 from icsa.release import plan, prepare, release
 from icsa.tables import from_frame
-from tests.people_tables import clusters, visits
+from tests.people_tables import clusters, falls, visits
 
 VISITS = {"unit": "id", "time": "day", "bound": "followed"}
 WAYS: list[dict[str, Any]] = [
@@ -282,3 +282,19 @@ def test_pandas_in_pandas_out() -> None:
     made = icsa.anonymize(frame, random_state=1, **VISITS)
     assert list(made.table.dtypes) == list(frame.dtypes)
     assert made.table["id"].nunique() == frame["id"].nunique()
+
+
+def test_what_comes_before_an_event_is_kept() -> None:
+    original = falls()
+    made = plan(prepare(from_frame(original), design=VISITS))
+    off = [
+        _fallen(release(made, as_key(seed)).table.frame) - _fallen(original) for seed in range(5)
+    ]
+    assert np.abs(off).mean() < 0.025  # without calibration of last values .05
+
+
+def _fallen(frame: pl.DataFrame) -> float:
+    """Return how much lower the last values of those are who died."""
+    last = frame.sort("id", "day").group_by("id").last()
+    means = last.group_by("died").agg(pl.col("protein").mean()).sort("died")["protein"]
+    return float(means[1] - means[0])

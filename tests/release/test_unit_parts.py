@@ -13,6 +13,7 @@ from icsa.randomness import as_key
 from icsa.release.units.aggregates import Aggregate, find_aggregates
 from icsa.release.units.effect_kernels import colour_rows, draw_effects, set_times, whiten_rows
 from icsa.release.units.effects import curve_of, fit_effects
+from icsa.release.units.end_values import Ends
 from icsa.release.units.level_calibration import level_statistics
 from icsa.release.units.visit_times import clock_of, pattern_of
 
@@ -112,6 +113,30 @@ def test_shares_between_units_by_hand() -> None:
     view = np.array([[1.0], [3.0], [5.0], [7.0]])
     found = level_statistics(view, np.ones((4, 1)), _starts([2, 2]), np.zeros((2, 0)), np.zeros(4))
     np.testing.assert_allclose(found.between, 16.0 / 20.0, rtol=1e-5)
+
+
+def test_first_and_last_values_by_hand() -> None:
+    view = np.array([[1.0], [8.0], [2.0], [3.0], [np.nan], [7.0], [9.0]])
+    starts = _starts([3, 2, 2])
+    ends, nobody = Ends(2.0), np.zeros((3, 0))
+    found = ends.on_x(view, starts, nobody, np.ones(3))[:, 0, 0]
+    # First 1, 3, 7; last 2, missing, 9; a mean is held by 2%.
+    np.testing.assert_allclose(found, [11.0 / 3.06, 11.0 / 2.04])
+    heavy = ends.on_x(view, starts, nobody, np.array([1.0, 1.0, 3.0]))[:, 0, 0]
+    np.testing.assert_allclose(heavy, [25.0 / 5.1, 29.0 / 4.08])
+    near = ends.nearness(np.array([0.0, 2.0, 6.0, 0.0, 4.0, 1.0, 1.5]), starts)
+    np.testing.assert_allclose(-2.0 * np.log(near[0]), [0, 2, 6, 0, 4, 0, 0.5], atol=1e-12)
+    np.testing.assert_allclose(-2.0 * np.log(near[1]), [6, 4, 0, 4, 0, 0.5, 0], atol=1e-12)
+
+
+def test_first_and_last_values_follow_columns_of_units() -> None:
+    rng = np.random.default_rng(8)
+    starts, x = _starts([3] * 400), rng.normal(size=(400, 2))
+    view = rng.normal(0, 0.1, (1200, 1))
+    view[starts[:-1], 0] += 2.0 + x[:, 0]
+    view[starts[1:] - 1, 0] -= 0.5 * x[:, 1]
+    found = Ends(1.0).on_x(view, starts, x, np.ones(400))[:, :, 0]
+    np.testing.assert_allclose(found, [[2.0, 1.0, 0.0], [0.0, 0.0, -0.5]], atol=0.06)
 
 
 def test_patterns_of_times_and_back() -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from icsa.inspection.unit_rows import Flags, Places
 from icsa.matrices import Matrix, Vector
 from icsa.release.calibration import least_move, score_correlation, view_correlation
+from icsa.release.units.end_values import Ends
 
 __all__ = ["Correction", "LevelStatistics", "Parts", "calibrated", "level_statistics"]
 
@@ -42,17 +43,20 @@ class LevelStatistics:
         How means of units, in total standard deviations, follow columns of units.
     over_time : ndarray of shape (1 + n_columns, n_scores)
         How slopes over time, in total standard deviations, follow columns of units.
+    at_ends : ndarray of shape (2, 1 + n_columns, n_scores)
+        How first and last values, in total standard deviations, follow columns of units.
     """
 
     between: Vector
     within: Matrix
     on_x: Matrix
     over_time: Matrix
+    at_ends: Matrix
 
     def distance(self, other: LevelStatistics) -> float:
         """Return how far two are apart, in one number."""
         lacks = [self.between - other.between, self.within - other.within, self.on_x - other.on_x]
-        lacks.append(self.over_time - other.over_time)
+        lacks += [self.over_time - other.over_time, self.at_ends - other.at_ends]
         squares = (float(np.nanmean(lack**2)) for lack in lacks if lack.size)
         return float(np.sqrt(sum(squares)))
 
@@ -64,6 +68,7 @@ def level_statistics(
     x: Matrix,
     times: Vector,
     weights: Vector | None = None,
+    ends: Ends | None = None,
 ) -> LevelStatistics:
     """Return what calibration compares of a view, NaN where cells are missing.
 
@@ -95,7 +100,10 @@ def level_statistics(
     on_x = np.linalg.solve(gram_x, weighted_x) / deviation if x.shape[1] else weighted_x
     over_time = _slopes_on_x(view, there, counts, starts, times, x, of_unit) / deviation
     correlation = view_correlation(inside, None if weights is None else of_row[:, 0])
-    return LevelStatistics(squares_between / total, correlation, on_x, over_time)
+    at_ends = np.zeros((2, 1 + x.shape[1], view.shape[1]))
+    if ends is not None:
+        at_ends = ends.on_x(view - means, starts, x, of_unit) / deviation
+    return LevelStatistics(squares_between / total, correlation, on_x, over_time, at_ends)
 
 
 def _slopes_on_x(
@@ -144,12 +152,15 @@ class Correction:
     added : ndarray of shape (n_columns, n_scores)
     matrix : ndarray of shape (n_scores, n_scores)
     tilt : ndarray of shape (1 + n_columns, n_scores)
+    at_ends : ndarray of shape (2, 1 + n_columns, n_scores)
+        Added by how near a row is to its unit's first and last.
     """
 
     stretch: Vector
     added: Matrix
     matrix: Matrix
     tilt: Matrix
+    at_ends: Matrix
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,6 +180,8 @@ class Parts:
         Of slopes.
     weights : ndarray of shape (n_units,), optional
         How many units each stands for.
+    ends : Ends, optional
+        How first and last rows are compared, where there are times.
     """
 
     curve: Matrix
@@ -179,6 +192,7 @@ class Parts:
     x: Matrix
     times: Vector
     weights: Vector | None = None
+    ends: Ends | None = None
 
     def first(self, n_rows: int) -> Parts:
         """Return the first units with as many rows at most."""
@@ -195,6 +209,7 @@ class Parts:
             self.x[:units],
             self.times[rows],
             None if self.weights is None else self.weights[:units],
+            self.ends,
         )
 
     def put_together(self, correction: Correction | None = None) -> Matrix:
@@ -225,11 +240,17 @@ class Parts:
             slopes = correction.tilt[0] + self.x @ correction.tilt[1:]
             z = self.times - self.times.mean()
         sizes = np.diff(self.starts)
+        near = None
+        if correction is not None and self.ends is not None:
+            near = self.ends.nearness(self.times, self.starts)
         for j, column in enumerate(whole.T):  # one at a time: less room
             column += self.curve[:, j]
             column += np.repeat(levels[:, j], sizes)
             if slopes is not None:
                 column += z * np.repeat(slopes[:, j], sizes)
+            if near is not None and correction is not None:
+                for own, added in zip(near, correction.at_ends[:, :, j], strict=True):
+                    column += own * np.repeat(added[0] + self.x @ added[1:], sizes)
         return whole
 
 
@@ -249,13 +270,19 @@ def calibrated(
     """
     p, q = parts.x.shape[1], parts.levels.shape[1]
     best: Correction | None = None
-    correction = Correction(np.ones(q), np.zeros((p, q)), np.eye(q), np.zeros((p + 1, q)))
+    correction = Correction(
+        np.ones(q),
+        np.zeros((p, q)),
+        np.eye(q),
+        np.zeros((p + 1, q)),
+        np.zeros((2, p + 1, q)),
+    )
     target = np.where(np.isnan(wanted.within), score_correlation(parts.residuals), wanted.within)
     aim, least = target, np.inf
     for place in range(rounds + 1 if rounds else 0):
         view = view_of(parts.put_together(correction if place else None))
         found = level_statistics(
-            view, parts.design, parts.starts, parts.x, parts.times, parts.weights
+            view, parts.design, parts.starts, parts.x, parts.times, parts.weights, parts.ends
         )
         distance = wanted.distance(found)
         if distance < least:
@@ -269,6 +296,7 @@ def calibrated(
             correction.added + _ADDED * (wanted.on_x - found.on_x),
             least_move(parts.residuals, aim),
             correction.tilt + _ADDED * (wanted.over_time - found.over_time),
+            correction.at_ends + _ADDED * (wanted.at_ends - found.at_ends),
         )
     return best
 

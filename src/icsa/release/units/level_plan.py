@@ -23,6 +23,7 @@ from icsa.release.preparing import extent_of
 from icsa.release.releasing import Release, cells_in_place, release, specs_in_file
 from icsa.release.units.aggregates import Aggregate
 from icsa.release.units.effects import Curve, Effects
+from icsa.release.units.end_values import Ends
 from icsa.release.units.level_calibration import LevelStatistics, Parts, calibrated
 from icsa.release.units.row_level import RowLevel
 from icsa.release.units.row_residuals import ResidualPlan
@@ -97,6 +98,8 @@ class LevelPlan(DesignPlan):
         What calibration aims at.
     weight : str, optional
         The column of units with logarithms of weights, with which calibration counts them.
+    ends : Ends, optional
+        How calibration compares first and last rows, where there are times.
     """
 
     schema: Schema
@@ -116,6 +119,7 @@ class LevelPlan(DesignPlan):
     aggregates: tuple[Aggregate, ...]
     wanted: LevelStatistics
     weight: str | None = None
+    ends: Ends | None = None
 
     @property
     def within(self) -> Plan:
@@ -204,7 +208,7 @@ class LevelPlan(DesignPlan):
         give_back_memory()
         residuals = self.residuals.released(starts, lags, effects.memory, key)
         weights = None if self.weight is None else np.exp(units[self.weight])
-        return Parts(curve, levels, residuals, starts, design, x, z, weights)
+        return Parts(curve, levels, residuals, starts, design, x, z, weights, self.ends)
 
     def _numbers(
         self, parts: Parts, units: Mapping[str, Vector], times: Vector | None, key: Key

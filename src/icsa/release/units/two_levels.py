@@ -30,6 +30,7 @@ from icsa.release.planning import Plan, plan
 from icsa.release.preparing import PreparedOnce, prepare
 from icsa.release.units.aggregates import find_aggregates
 from icsa.release.units.effects import Effects, curve_of, fit_effects
+from icsa.release.units.end_values import Ends
 from icsa.release.units.level_calibration import LevelStatistics, level_statistics
 from icsa.release.units.level_plan import PATTERN, LevelPlan, UnitTime, effect_names
 from icsa.release.units.row_level import RowLevel, row_level
@@ -155,7 +156,8 @@ def _planned(
     design = curve.design(elapsed, starts, ends, x)
     slopes_of = curve.slopes(elapsed, scores.shape[0])
     weights = None if prepared.weight is None else np.exp(above.numbers[prepared.weight])
-    wanted = _wanted(level, reduced, design, starts, x, slopes_of, weights)
+    ended = None if elapsed is None else Ends(curve.usual_gap / curve.scale)
+    wanted = _wanted(level, reduced, design, starts, x, slopes_of, weights, ended)
     reduced.clear()
     width = explained_by.width + len(above.pattern.columns) + 1
     sloped = _sloped(level.encoding, elapsed, prepared.rows, width)
@@ -196,6 +198,7 @@ def _planned(
         aggregates=aggregates,
         wanted=wanted,
         weight=prepared.weight,
+        ends=ended,
     )
 
 
@@ -253,13 +256,14 @@ def _wanted(
     x: Matrix,
     times: Vector,
     weights: Vector | None,
+    ends: Ends | None,
 ) -> LevelStatistics:
     """Return what calibration aims at, from some units of a long table."""
     units, rows = some_units(starts, LIMITS.sample_rows)
     view = level.encoding.view({name: found[rows] for name, found in reduced.items()})
     own = np.concatenate([[0], np.cumsum(np.diff(starts)[units])])
     weights = None if weights is None else weights[units]
-    return level_statistics(view, design[rows], own, x[units], times[rows], weights)
+    return level_statistics(view, design[rows], own, x[units], times[rows], weights, ends)
 
 
 def _part(schema: Schema, names: Iterable[str], rules: Sequence[str] = ()) -> Schema:
