@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
 
 from icsa.errors import InputError, UnknownNameError
+from icsa.utility.estimates import Estimated
 from icsa.utility.mixed_models import fit_mixed_models
 
 
@@ -69,3 +72,17 @@ def test_a_release_of_single_rows_cannot_be_fitted_and_says_why() -> None:
     apart = table(2).with_columns(who=pl.int_range(480))
     found = fit_mixed_models(table(1), apart, "y ~ day + (1 | who)")
     assert "480 groups in 480 rows" in found.estimates[1].overlap.reason
+
+
+def test_a_fit_that_stops_far_off_does_not_count() -> None:
+    # Of these visits an optimiser says that it converged, with errors of tens of millions.
+    frame = pl.read_csv(Path(__file__).parents[2] / "examples" / "visits.csv")
+    formula = "pain ~ log(crp_mg_per_l) + arm + (1 | patient_id)"
+    found = fit_mixed_models(frame, frame, formula)
+    values = {estimate.name: estimate.original for estimate in found.estimates}
+    slope = values["log(crp_mg_per_l)"]
+    assert isinstance(slope, Estimated)
+    assert abs(slope.value - 0.665) < 0.01
+    for name, outcome in values.items():
+        assert isinstance(outcome, Estimated), name
+        assert outcome.standard_error < 0.2, name
