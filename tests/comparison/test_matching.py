@@ -11,7 +11,7 @@ import pytest
 from icsa.columns import ColumnSpec, Kind
 from icsa.comparison.coding import code_column
 from icsa.comparison.column_pairs import ColumnPair
-from icsa.comparison.matching import Comparison, match_tables, own_values
+from icsa.comparison.matching import Comparison, match_tables, own_values, require_columns
 from icsa.errors import InputError
 from icsa.inspection import guess_schema
 from icsa.tables import Table
@@ -121,9 +121,14 @@ def test_missing_extra_and_reordered_columns_are_said() -> None:
     assert found.features.released.numbers.shape == (3, 100)
 
 
-def test_nothing_in_common_is_an_error() -> None:
+def test_nothing_in_common_is_no_column_and_can_be_refused() -> None:
+    found = matched(normal_table(), normal_table().rename(str.upper))
+    assert found.columns == found.matched == ()
     with pytest.raises(InputError, match="no column in common"):
-        matched(normal_table(), normal_table().rename(str.upper))
+        require_columns(found)
+
+
+def test_too_few_rows_are_an_error() -> None:
     with pytest.raises(InputError, match="release has 0 rows"):
         matched(normal_table(), normal_table().head(0))
 

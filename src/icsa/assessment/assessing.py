@@ -16,6 +16,7 @@ from icsa.assessment.controls import NO_CONTROL, Control, beside_control, contro
 from icsa.assessment.document_parts import as_part
 from icsa.assessment.efficiency import Efficiency, compare_efficiency
 from icsa.assessment.fresh_releases import Before, how_before
+from icsa.assessment.nothing_compared import nothing_compared
 from icsa.assessment.privacy_words import MEASURES
 from icsa.assessment.provenance import HandedIn, handed_in
 from icsa.assessment.rehearsal import ControlledBy, how_controlled
@@ -31,7 +32,7 @@ from icsa.assessment.usefulness import Usefulness, measure_usefulness
 from icsa.assessment.whom_compared import declared_of, matched
 from icsa.attacks import AttackResult
 from icsa.cards import card
-from icsa.comparison.matching import Comparison
+from icsa.comparison.matching import Comparison, require_columns
 from icsa.comparison.unit_matching import UnitComparison
 from icsa.files import write_text_atomically
 from icsa.measures import Measure, NotEstimable
@@ -134,9 +135,8 @@ class Assessment:
     @property
     def gate(self) -> int:
         """The exit code that a gate gives: 0 open, 3 look again, 4 closed."""
-        if any(reason.rule == ANOTHER_TABLE for reason in self.reasons):
-            return 3
-        if not self.trusted or self.verdict == "do not release":
+        another = any(reason.rule == ANOTHER_TABLE for reason in self.reasons)
+        if self.verdict == "do not release" or not (self.trusted or another):
             return 4
         return 3 if self.verdict == "look again" else 0
 
@@ -296,6 +296,7 @@ def assess(
     other_table = None if against is None else _table(against)
     if other_table is not None:
         rival = matched(before, other_table, declared, leave_out)
+        require_columns(rival)
     asked = Asked(
         models=tuple(models),
         analyses=dict(utility or {}),
@@ -306,19 +307,24 @@ def assess(
     )
     check_asked(asked, comparison)
     made = _making(making)
-    known = how_before(comparison, plan, redraws)
-    controlled = how_controlled(comparison, plan, rehearse, holdout)
-    part = told if rival is None else _part_of(told, 0.0)
     tables = {"original": before, "release": after, "other release": other_table}
     out = None if also_released is None else _table(also_released)
     others = None if holdout is None else _table(holdout)
     tables["holdout"] = others if isinstance(holdout, Table) else None
     tables["also released"] = out
     handed = handed_in(tables, files, prepared_by=prepared_by, decided_by=decided_by)
-    more = {"also_released": out, "holdout": others}
-    found = _assessed(
-        comparison, rows, known, controlled, policy, asked, made, handed, part, **more
-    )
+    if comparison.columns:
+        known = how_before(comparison, plan, redraws)
+        controlled = how_controlled(comparison, plan, rehearse, holdout)
+        part = told if rival is None else _part_of(told, 0.0)
+        more = {"also_released": out, "holdout": others}
+        found = _assessed(
+            comparison, rows, known, controlled, policy, asked, made, handed, part, **more
+        )
+    else:
+        rival = None
+        said_of = nothing_compared(comparison, policy)
+        found = Assessment(**said_of, making=made, versions=_versions(), handed_in=handed)
     advice = Circumstances(
         file=None if before.origin is None else before.origin.path,
         schema=_path((files or {}).get("schema")),

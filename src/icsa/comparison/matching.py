@@ -13,11 +13,11 @@ from icsa.columns.readings import as_text
 from icsa.comparison.coding import code_column
 from icsa.comparison.column_pairs import Cells, ColumnPair
 from icsa.comparison.features import Features, FeatureTable
-from icsa.errors import InputError, NothingInCommonError
+from icsa.errors import InputError
 from icsa.schema import Schema
 from icsa.tables import Table
 
-__all__ = ["Comparison", "match_tables", "own_cells", "own_values"]
+__all__ = ["Comparison", "match_tables", "own_cells", "own_values", "require_columns"]
 
 _MOST_NAMES = 12
 
@@ -87,7 +87,8 @@ def match_tables(
     """Return two tables matched by name, with notes on everything that is different.
 
     Identifiers, free text, constant columns and columns to be dropped are not compared. Where the
-    release has them, it is counted how many of its cells are an original's own.
+    release has them, it is counted how many of its cells are an original's own. Two tables may have
+    nothing in common: see `require_columns`.
 
     Parameters
     ----------
@@ -136,11 +137,6 @@ def match_tables(
                 notes.append(found.note)
     if as_they_are:
         notes.append(f"Not compared, because they name people or are text: {_listed(as_they_are)}.")
-    if not coded:
-        raise NothingInCommonError(
-            "The two tables have no column in common that can be compared: the original has "
-            f"{_listed(first)}; the release has {_listed(second)}. Columns are matched by name."
-        )
     return Comparison(
         original=original,
         released=released,
@@ -151,6 +147,28 @@ def match_tables(
         notes=tuple(notes),
         as_they_are={name: count for name, count in as_they_are.items() if count},
         not_compared=tuple(unlike),
+    )
+
+
+def require_columns(comparison: Comparison) -> None:
+    """Refuse two tables that have no column in common that can be compared.
+
+    Examples
+    --------
+    >>> from icsa.inspection import guess_schema
+    >>> one, two = (Table(pl.DataFrame({name: [1.5, 2.5, 4.0]})) for name in ("kg", "price"))
+    >>> require_columns(match_tables(one, two, guess_schema(one)))
+    Traceback (most recent call last):
+        ...
+    icsa.errors.InputError: The two tables have no column in common that can be compared: the \
+original has 'kg'; the release has 'price'. Columns are matched by name.
+    """
+    if comparison.columns:
+        return
+    first, second = comparison.original.frame.columns, comparison.released.frame.columns
+    raise InputError(
+        "The two tables have no column in common that can be compared: the original has "
+        f"{_listed(first)}; the release has {_listed(second)}. Columns are matched by name."
     )
 
 
