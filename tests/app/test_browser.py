@@ -74,6 +74,8 @@ def photograph(page: Any, name: str) -> None:
     for width, scheme in ((1280, "light"), (320, "dark")):
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme)
+        for frame in page.locator("iframe:visible").all():
+            frame.scroll_into_view_if_needed()  # what is far below is not painted before
         page.screenshot(path=f"{folder}/{name}-{width}-{scheme}.png", full_page=True)
     page.set_viewport_size({"width": 1280, "height": 900})
     page.emulate_media(color_scheme="light")

@@ -141,6 +141,19 @@ def test_own_values_counts_single_values_and_not_running_numbers() -> None:
     assert own_values(pl.Series([4, 1, 3]), pl.Series([3.0, None, 9.0])) == 1
 
 
+def test_names_of_groups_are_nobodys_own() -> None:
+    rng = np.random.default_rng(5)
+    towns = [f"town {k * k}" for k in range(60)]
+    shares = 1.0 / np.arange(1, 61)
+    here, there = (pl.Series(rng.choice(towns, 300, p=shares / shares.sum())) for _ in range(2))
+    single = here.filter(here.is_unique())
+    assert there.is_in(single.implode()).sum() > 0
+    assert own_values(here, there) == 0
+    # Of names that most have for themselves, each one that is released is somebody's own.
+    names = pl.Series([f"name {k}" for k in range(95)] + ["twice", "twice"])
+    assert own_values(names, pl.Series(["name 7", "other", "twice", "name 9"])) == 2
+
+
 def test_columns_are_views_of_the_features_numbers_first() -> None:
     found = matched(people(), people(seed=1).select(pl.all().shuffle(seed=1)))
     names = found.features.names

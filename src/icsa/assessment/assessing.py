@@ -47,6 +47,7 @@ from icsa.privacy import (
 )
 from icsa.privacy.before_release import reasons_over_keys
 from icsa.privacy.reasons import Word
+from icsa.privacy.traces import of_traces
 from icsa.privacy.verdict import verdict_of_release
 from icsa.release import Plan, Release
 from icsa.release.design_plans import DesignPlan
@@ -419,6 +420,7 @@ def _assessed(
         why_not_trusted=privacy.why_not_trusted,
         more=(
             *_not_compared(comparison),
+            *(in_the_file(reason, comparison) for reason in of_traces(comparison.features)),
             *reasons_over_keys(privacy.redrawn, privacy.policy),
             *control_reasons(control, privacy.policy),
             *(in_the_file(reason, comparison) for reason in against_it),
@@ -446,16 +448,27 @@ def _assessed(
 
 
 def _not_compared(comparison: Comparison) -> tuple[Reason, ...]:
-    """Return which columns hold something else in the release: copies in them are not seen."""
+    """Return which columns of the release were not looked at: copies in them are not seen."""
+    found = []
     names = comparison.not_compared
-    if not names:
-        return ()
-    text = (
-        f"{len(names)} of {len(comparison.matched)} columns hold something else in the release "
-        "(text instead of numbers, or levels of which the original has none) and could not be "
-        "compared: what they give away was not seen"
+    if names:
+        text = (
+            f"{len(names)} of {len(comparison.matched)} columns hold something else in the release "
+            "(text instead of numbers, or levels of which the original has none) and could not be "
+            "compared: what they give away was not seen"
+        )
+        found.append(Reason("look again", "not compared", text, columns=names))
+    released = comparison.files.released.frame
+    new = tuple(
+        name
+        for name in comparison.files.only_released
+        if released[name].drop_nulls().n_unique() > 1  # what is the same in all rows tells nothing
     )
-    return (Reason("look again", "not compared", text, columns=names),)
+    if new:
+        of = f"{len(new)} of {released.width} columns of the release are"
+        text = f"{of} not in the original, or have another name there: they were not looked at"
+        found.append(Reason("look again", "not assessed", text, columns=new))
+    return tuple(found)
 
 
 def _making(making: Mapping[str, Any] | Release | None) -> Mapping[str, Any] | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+from scipy.special import bdtrc
 
 from icsa.columns import kind_of
 from icsa.columns.readings import as_text
@@ -20,6 +21,9 @@ from icsa.tables import Table
 __all__ = ["Comparison", "match_tables", "own_cells", "own_values", "require_columns"]
 
 _MOST_NAMES = 12
+# Where so few rows have a value of their own, it names groups: values in common that fresh people
+# would have with a larger probability are nobody's own.
+_ALONE, _BY_CHANCE = 0.2, 0.001
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -184,7 +188,9 @@ def own_values(original: pl.Series, released: pl.Series) -> int:
     """Return in how many released cells stands a value that only one original row has.
 
     Running numbers in the order of the released rows say nothing about anyone and do not count:
-    rows 1, 2, 3 of a release are called so whatever the original's were called.
+    rows 1, 2, 3 of a release are called so whatever the original's were called. Nor do names of
+    groups that fresh people would have as often, judged by those that two original rows have: the
+    smallest of some towns is somebody's alone in one sample, and somebody else's in another.
 
     Examples
     --------
@@ -205,9 +211,21 @@ def own_cells(original: pl.Series, released: pl.Series) -> pl.Series:
     # The same numbers in the same places are the original's own.
     if _is_running(second) and not first.head(second.len()).equals(second):
         return none
-    there = first.drop_nulls()
-    single = there.filter(there.is_unique())
-    return second.is_in(single.implode()).fill_null(value=False)
+    counts = first.drop_nulls().rename("value").value_counts(name="count")
+    single = counts.filter(pl.col("count") == 1)["value"]
+    found = second.is_in(single.implode()).fill_null(value=False)
+    names_groups = single.len() <= _ALONE * first.len()
+    return none if names_groups and _by_chance(counts["count"], second.filter(found)) else found
+
+
+def _by_chance(counts: pl.Series, matched: pl.Series) -> bool:
+    """Return whether fresh people would have as many values of one original row.
+
+    As for rows that are equal: a value of one row is there at most twice as often as one that two
+    rows have might have been one's alone.
+    """
+    n, doubles = matched.n_unique(), int((counts == 2).sum())
+    return n == 0 or float(bdtrc(n - 1, n + doubles, 2 / 3)) > _BY_CHANCE
 
 
 def _is_running(text: pl.Series) -> bool:
