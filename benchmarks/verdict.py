@@ -1,8 +1,8 @@
 """How often the verdict is right: harmless and harmful releases of six kinds of data.
 
-``python -m benchmarks.verdict [--repetitions 200] [--quick] [--only TEXT] [--output FILE]`` prints,
-for each kind of release, the rate of "look again" or worse and of "do not release", with Monte
-Carlo standard errors, beside the rates that a prototype had, and writes JSON.
+``python -m benchmarks.verdict [--repetitions 200] [--quick] [--only TEXT] [--seed 0] [--output
+FILE]`` prints, for each kind of release, the rate of "look again" or worse and of "do not release",
+with Monte Carlo standard errors, beside the rates that a prototype had, and writes JSON.
 """
 
 from __future__ import annotations
@@ -220,7 +220,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     repetitions = 5 if options.quick else options.repetitions
     started, rates, machine = time.perf_counter(), [], describe_machine()
     print(f"{'release':28s} {'n':>5s} {'p':>3s}  look again   do not  +- error  prototype")
-    for rate in _all_rates(repetitions, options.only):
+    for rate in _all_rates(repetitions, options.only, options.seed):
         rates.append(rate)
         before = _STOP_ROBUST if rate.release.startswith("ICSA, one") else _UNKNOWN
         if rate.prototype is not None:
@@ -230,6 +230,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{cell}  {rest}", flush=True)
         report = {
             "repetitions": repetitions,
+            "seed": options.seed,
             "seconds": time.perf_counter() - started,
             "machine": machine,
             "rates": [asdict(each) for each in rates],
@@ -243,6 +244,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.verdict", description=__doc__)
     parser.add_argument("--repetitions", type=int, default=200, help="of every cell and kind")
     parser.add_argument("--quick", action="store_true", help="5 repetitions")
+    parser.add_argument("--seed", type=int, default=0, help="tables of another series")
     parser.add_argument("--only", default="", help="releases whose name contains this text")
     parser.add_argument(
         "--output", type=Path, default=Path(__file__).resolve().parent / "verdict_rates.json"
@@ -250,27 +252,29 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _all_rates(repetitions: int, only: str) -> Iterator[Rate]:
+def _all_rates(repetitions: int, only: str, seed: int) -> Iterator[Rate]:
     for position, (n, p) in enumerate(SIZES):
-        yield from _plain_rates(position, n, p, repetitions, only)
+        yield from _plain_rates(position, n, p, repetitions, only, seed)
         if only in "SA, outliers at 20 sd":
-            yield _outlier_rate("SA, outliers at 20 sd", n, p, 20.0, repetitions, position)
+            yield _outlier_rate("SA, outliers at 20 sd", n, p, 20.0, repetitions, position, seed)
     for p in (5, 10):
         for method in _PLANTED:
             for position, far in enumerate(_FAR):
                 name = f"{method}, one outlier at {far:.0f} sd"
                 if only in name:
-                    yield _outlier_rate(name, 1_000, p, far, repetitions, position)
+                    yield _outlier_rate(name, 1_000, p, far, repetitions, position, seed)
 
 
-def _plain_rates(position: int, n: int, p: int, repetitions: int, only: str) -> Iterator[Rate]:
+def _plain_rates(
+    position: int, n: int, p: int, repetitions: int, only: str, seed: int
+) -> Iterator[Rate]:
     """Yield the rates of all releases of tables without planted outliers."""
     wanted = [name for name in RELEASES if only in name]
     words: dict[str, dict[str, list[str]]] = {name: {kind: [] for kind in KINDS} for name in wanted}
     for kind, draw in KINDS.items():
         grid = _GRID if kind == "rounded" else 0.0
         for repetition in range(repetitions if wanted else 0):
-            rng = np.random.default_rng([repetition, n, p, list(KINDS).index(kind)])
+            rng = np.random.default_rng([seed, repetition, n, p, list(KINDS).index(kind)])
             x = draw(rng, n, p)
             lenses, around = _fitted(x, grid)
             fresh = _repeated(draw, rng, n, p)
@@ -290,7 +294,9 @@ def _repeated(
     return lambda: draw(rng, n, p)
 
 
-def _outlier_rate(name: str, n: int, p: int, far: float, repetitions: int, position: int) -> Rate:
+def _outlier_rate(
+    name: str, n: int, p: int, far: float, repetitions: int, position: int, seed: int
+) -> Rate:
     """Return the rate on tables with rows planted so many standard deviations away."""
     several = name.startswith("SA, outliers")
     method, _, _ = name.partition(",")
@@ -299,7 +305,7 @@ def _outlier_rate(name: str, n: int, p: int, far: float, repetitions: int, posit
     for kind, draw in KINDS.items():
         grid = _GRID if kind == "rounded" else 0.0
         for repetition in range(repetitions):
-            rng = np.random.default_rng([repetition, n, p, list(KINDS).index(kind), int(far)])
+            rng = np.random.default_rng([seed, repetition, n, p, list(KINDS).index(kind), int(far)])
             x = draw(rng, n, p)
             count = max(1, round(0.01 * n)) if several else 1
             directions = rng.normal(size=(count, p))

@@ -6,7 +6,6 @@
     ├── InputError (ValueError)            the data or an option cannot be used as they are
     │   ├── ExactFitError                  too many rows lie on one hyperplane for a robust scatter
     │   ├── NoAnchorError                  no column can tell robustly who stands out
-    │   ├── NothingInCommonError           two tables have no column that can be compared
     │   ├── NotNumericError (TypeError)    a column holds something else than numbers
     │   └── UnknownNameError               no scatter, mask, ... of that name
     └── ConvergenceError (RuntimeError)    an iteration did not reach its fixed point
@@ -32,7 +31,6 @@ __all__ = [
     "InputError",
     "NoAnchorError",
     "NotNumericError",
-    "NothingInCommonError",
     "RoundedRelationWarning",
     "UnknownNameError",
     "UnmatchedRowsWarning",
@@ -50,10 +48,6 @@ class InputError(ICSAError, ValueError):
 
 class NoAnchorError(InputError):
     """No continuous column is left that can tell robustly who stands out."""
-
-
-class NothingInCommonError(InputError):
-    """Two tables have no column in common that can be compared."""
 
 
 class ExactFitError(InputError):

@@ -70,9 +70,12 @@ def photograph(page: Any, name: str) -> None:
     if not folder:
         return
     Path(folder).mkdir(exist_ok=True)
+    page.wait_for_load_state()
     for width, scheme in ((1280, "light"), (320, "dark")):
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme)
+        for frame in page.locator("iframe:visible").all():
+            frame.scroll_into_view_if_needed()  # what is far below is not painted before
         page.screenshot(path=f"{folder}/{name}-{width}-{scheme}.png", full_page=True)
     page.set_viewport_size({"width": 1280, "height": 900})
     page.emulate_media(color_scheme="light")
@@ -89,6 +92,7 @@ def audit(page: Any, part: str | None = None) -> None:
     tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
     every = {"type": "tag", "values": tags}
     contrast = {"type": "rule", "values": ["color-contrast"]}  # nothing else depends on the scheme
+    page.wait_for_load_state()
     for scheme, rules in (("light", every), ("dark", contrast)):
         page.emulate_media(color_scheme=scheme)
         found = Axe().run(page, part, {"runOnly": rules, "iframes": False})
@@ -350,6 +354,89 @@ def test_a_change_before_the_script_is_there_is_not_lost(page: Any) -> None:
     let_the_script_come()
     expect(page.locator(f"{QUIET} code").first).to_contain_text("--recipe topcode")
     expect(page.get_by_label("Stricter at the ends")).to_be_checked()
+
+
+class Held:
+    """Requests of a page to an address, held back until somebody lets them go."""
+
+    def __init__(self, page: Any, address: str) -> None:
+        self._page, self._waiting, self._free = page, list[Any](), False
+        page.route(address, self._meet)
+
+    def _meet(self, route: Any) -> None:
+        if self._free:
+            route.fallback()
+        else:
+            self._waiting.append(route)
+
+    def wait_for_one(self) -> None:
+        while not self._waiting:
+            self._page.wait_for_timeout(20)
+
+    def let_go(self) -> None:
+        """Answer what waits, and all that comes after it."""
+        self._free = True
+        for route in self._waiting:
+            route.continue_()
+
+
+def test_what_is_changed_while_an_answer_is_under_way_is_not_lost(page: Any) -> None:
+    page.fill("#path", str(CLINIC))
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Its first rows")).to_be_visible()
+    page.get_by_role("link", name="Go on to the columns").click()
+    expect(page.locator("html.scripted")).to_be_attached()
+    held = Held(page, "**/columns/change")
+    page.select_option("[aria-label='action for age']", "drop")
+    held.wait_for_one()
+    page.select_option("#all-kind", "text")  # chosen, not sent
+    page.locator("[aria-label='highest of weight_kg']").press_sequentially("200,5")  # not left
+    held.let_go()
+    expect(page.locator(f"{QUIET} tr.a-drop")).to_have_count(2)
+    expect(page.locator("[aria-label='highest of weight_kg']")).to_have_value("200,5")
+    expect(page.locator("[aria-label='highest of weight_kg']")).to_be_focused()
+    expect(page.locator("#all-kind")).to_have_value("text")
+    page.keyboard.press("Tab")
+    expect(page.locator(f"{QUIET} #schema-text")).to_have_value(re.compile("upper = 200.5"))
+
+    held = Held(page, "**/columns/change")  # who goes on does not leave a change behind
+    page.select_option("[aria-label='action for sex']", "drop")
+    held.wait_for_one()
+    page.select_option("[aria-label='action for bmi']", "drop")  # waits for the first
+    page.get_by_role("link", name="Go on to the release").click()
+    held.let_go()
+    expect(page.locator("#release-form")).to_be_visible()
+    page.get_by_role("link", name="2 Columns").click()
+    expect(page.locator("tr.a-drop")).to_have_count(4)
+
+    page.get_by_role("link", name="3 Release").click()
+    expect(page.locator("html.scripted")).to_be_attached()
+    held = Held(page, "**/release/start")
+    page.get_by_label("Stricter at the ends").check()
+    held.wait_for_one()
+    page.get_by_label("A quick look").check()
+    held.let_go()
+    expect(page.locator(f"{QUIET} code").first).to_contain_text("--recipe topcode")
+    expect(page.locator("code").first).to_contain_text("--rehearse 0")
+    expect(page.get_by_label("A quick look")).to_be_checked()
+
+
+def test_a_page_that_is_come_back_to_shows_what_holds_now(page: Any) -> None:
+    page.fill("#path", str(CLINIC))
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Its first rows")).to_be_visible()
+    page.goto(page.url.replace("/file", "/release"))
+    page.get_by_label("Stricter at the ends").check()
+    expect(page.locator(f"{QUIET} code").first).to_contain_text("--recipe topcode")
+    other = page.context.new_page()
+    other.goto(page.url)
+    page.get_by_role("link", name="2 Columns").click()
+    other.locator("[name=recipe][value=mixed]").check()
+    expect(other.locator(f"{QUIET} code").first).not_to_contain_text("--recipe")
+    page.go_back()  # the browser must not put its own memory in place of what was chosen since
+    expect(page.locator("html.scripted")).to_be_attached()
+    expect(page.locator(f"{QUIET} code").first).not_to_contain_text("--recipe")
+    expect(page.locator("[name=recipe][value=mixed]")).to_be_checked()
 
 
 @pytest.mark.usefixtures("client")

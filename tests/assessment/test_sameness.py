@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import polars as pl
 import pytest
 
 import icsa
+from icsa.assessment.document import document_schema
 from icsa.assessment.sameness import ANOTHER_TABLE
+from icsa.errors import InputError
+from icsa.report import assessment_html
 from icsa.tables import read_table
 
 from .tables import people
@@ -74,3 +78,42 @@ def test_bands_instead_of_numbers_and_renamed_levels_are_not_passed_over() -> No
         (reason,) = found.reasons
         assert (reason.rule, reason.columns) == ("not compared", (name,))
         assert reason.remedies[0].startswith("Assess the release before")
+
+
+@pytest.mark.parametrize("edition", ["internal", "public"])
+def test_tables_without_a_column_in_common_have_an_assessment_that_says_so(pima, pbc, edition):
+    strangers = pbc.rename({name: f"other_{name}" for name in pbc.columns})
+    found = icsa.assess(pima, strangers, models=["age ~ mass"], classify=["diabetes"])
+    assert (found.verdict, found.gate, found.people) == ("look again", 3, ())
+    document = found.as_dict(edition)
+    jsonschema.Draft202012Validator(document_schema()).validate(document)
+    assert [reason["rule"] for reason in document["reasons"]] == [ANOTHER_TABLE]
+    assert {measure["value"] for measure in document["privacy"].values()} == {None}
+    assert document["attackers"] == document["utility"]["columns"] == []
+    assert "do not look like a table and its release" in assessment_html(found.document(edition))
+
+
+def test_people_with_several_rows_and_a_table_without_them_are_not_the_same():
+    visits = pl.DataFrame(
+        {"id": [n // 3 for n in range(120)], "kg": [60.5 + n for n in range(120)]}
+    )
+    prices = pl.DataFrame(
+        {"id": [n // 3 for n in range(90)], "price": [1.5 * n for n in range(90)]}
+    )
+    for other in (prices, prices.drop("id")):
+        found = icsa.assess(visits, other, unit="id")
+        assert [reason.rule for reason in found.reasons] == [ANOTHER_TABLE]
+
+
+def test_names_that_were_released_say_more_than_that_nothing_can_be_compared():
+    names = pl.DataFrame({"name": [f"Person {n * n}x" for n in range(60)]})
+    word, gate, found = rules(names, names.sample(fraction=1.0, shuffle=True, seed=1))
+    assert (word, gate, found) == ("do not release", 4, ["identifiers", ANOTHER_TABLE])
+
+
+def test_another_release_without_a_column_in_common_is_refused(pima):
+    strangers = pima.rename({name: f"other_{name}" for name in pima.columns})
+    with pytest.raises(InputError, match="no column in common that can be compared"):
+        icsa.assess(pima, pima.reverse(), against=strangers)
+    with pytest.raises(InputError, match="no column in common that can be compared"):
+        icsa.attack(pima, strangers)

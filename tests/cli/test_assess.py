@@ -63,20 +63,23 @@ def test_another_table_is_said_first_and_nothing_else(
     normal_table(seed=3).rename(dict(zip(normal_table().columns, names, strict=True))).write_csv(
         tmp_path / "other.csv"
     )
-    report = tmp_path / "report.html"
+    report, document = tmp_path / "report.html", tmp_path / "document.json"
     files = str(folder / "original.csv"), str(tmp_path / "other.csv")
-    assert cli.run(["assess", *files, "--gate", "--report", str(report)]) == 3
+    written = ("--report", str(report), "--json", str(document))
+    assert cli.run(["assess", *files, "--gate", *written]) == 3
     shown = capsys.readouterr().out
     assert shown.startswith("verdict: look again\n")
     assert "do not look like a table and its release" in shown
     for question in ("copied", "attacker", "self-test", "rows copied cell by cell"):
         assert question not in shown
-    assert report.exists() == ("a" in names)
-    if report.exists():
-        page = report.read_text("utf-8")
-        assert page.count("Not decided, as these do not look like a table and its release.") == 2
-        assert "What do attackers get?" not in page
-        assert 'id="people"' not in page
+    page = report.read_text("utf-8")
+    assert page.count("Not decided, as these do not look like a table and its release.") == 2
+    assert "What do attackers get?" not in page
+    assert 'id="people"' not in page
+    said = json.loads(document.read_text("utf-8"))
+    assert [reason["rule"] for reason in said["reasons"]] == ["another table"]
+    assert cli.run(["verify", str(document), *files]) == 0
+    capsys.readouterr()
     assert cli.run(["assess", *files, "--quiet"]) == 0
     assert capsys.readouterr().out == ""
 

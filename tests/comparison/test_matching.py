@@ -11,7 +11,7 @@ import pytest
 from icsa.columns import ColumnSpec, Kind
 from icsa.comparison.coding import code_column
 from icsa.comparison.column_pairs import ColumnPair
-from icsa.comparison.matching import Comparison, match_tables, own_values
+from icsa.comparison.matching import Comparison, match_tables, own_values, require_columns
 from icsa.errors import InputError
 from icsa.inspection import guess_schema
 from icsa.tables import Table
@@ -121,9 +121,14 @@ def test_missing_extra_and_reordered_columns_are_said() -> None:
     assert found.features.released.numbers.shape == (3, 100)
 
 
-def test_nothing_in_common_is_an_error() -> None:
+def test_nothing_in_common_is_no_column_and_can_be_refused() -> None:
+    found = matched(normal_table(), normal_table().rename(str.upper))
+    assert found.columns == found.matched == ()
     with pytest.raises(InputError, match="no column in common"):
-        matched(normal_table(), normal_table().rename(str.upper))
+        require_columns(found)
+
+
+def test_too_few_rows_are_an_error() -> None:
     with pytest.raises(InputError, match="release has 0 rows"):
         matched(normal_table(), normal_table().head(0))
 
@@ -134,6 +139,19 @@ def test_own_values_counts_single_values_and_not_running_numbers() -> None:
     assert own_values(codes, pl.Series(["x1", "x2", "x3"])) == 0
     assert own_values(pl.Series([4, 1, 3]), pl.Series([3, 1, 4])) == 3
     assert own_values(pl.Series([4, 1, 3]), pl.Series([3.0, None, 9.0])) == 1
+
+
+def test_names_of_groups_are_nobodys_own() -> None:
+    rng = np.random.default_rng(5)
+    towns = [f"town {k * k}" for k in range(60)]
+    shares = 1.0 / np.arange(1, 61)
+    here, there = (pl.Series(rng.choice(towns, 300, p=shares / shares.sum())) for _ in range(2))
+    single = here.filter(here.is_unique())
+    assert there.is_in(single.implode()).sum() > 0
+    assert own_values(here, there) == 0
+    # Of names that most have for themselves, each one that is released is somebody's own.
+    names = pl.Series([f"name {k}" for k in range(95)] + ["twice", "twice"])
+    assert own_values(names, pl.Series(["name 7", "other", "twice", "name 9"])) == 2
 
 
 def test_columns_are_views_of_the_features_numbers_first() -> None:

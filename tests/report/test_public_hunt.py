@@ -236,3 +236,35 @@ def test_the_public_page_of_every_kind_of_document_is_whole(documents: dict[str,
         assert "people" not in told
     named = Page(assessment_html(public_edition(documents["everything"]))).visible()
     assert NAMES["age"] in named
+
+
+def test_units_roles_weights_and_files_with_odd_names_are_in_no_public_file(tmp_path: Path) -> None:
+    draw, homes = np.random.default_rng(4), np.repeat(np.arange(60), 3)
+    weight = draw.gamma(3.0, 50.0, 180).round(1)
+    weight[7] = EXTREME
+    table = pl.DataFrame(
+        {
+            "home": [f"plantedhome-{home * home}" for home in homes],
+            "role": np.tile(["plantedhead", "plantedpartner", "plantedchild"], 60),
+            "weight": weight,
+            "x": draw.normal(50, 10, 180).round(2),
+            "lev": draw.choice(["plantedlevel-a", "plantedlevel-b", "plantedlevel-c"], 180),
+            "plantedheader": draw.normal(size=180),
+        }
+    )
+    original, other = tmp_path / "planted ü <b>'x'&.csv", tmp_path / "planted other.csv"
+    table.write_csv(original)
+    table.with_columns(home=pl.Series(homes + 1_000)).write_csv(other)
+    released = table.drop("plantedheader").with_columns(
+        home=pl.Series(homes), x=pl.Series(draw.normal(50, 10, 180).round(2))
+    )
+    released.sample(fraction=1.0, shuffle=True, seed=1).write_csv(tmp_path / "release.csv")
+    files = [str(original), str(tmp_path / "release.csv"), "--holdout", str(other)]
+    files += ["--also-released", str(other), "--against", str(other)]
+    for number, about in enumerate((["none"], ["home", "--role", "role", "--weight", "weight"])):
+        page, document = tmp_path / f"{number}.html", tmp_path / f"{number}.json"
+        written = ["--public-report", str(page), "--public-json", str(document)]
+        assert cli.run(["assess", *files, *written, "--quiet", "--unit", *about]) == 0
+        for public in (page.read_text("utf-8"), document.read_text("utf-8")):
+            assert "planted" not in public.lower()
+            assert not re.search(r"987,?654|98[78],?000|\(rows? \d", public)

@@ -38,7 +38,7 @@ __all__ = [
 _COPIES = frozenset(
     {
         *("person", "group", "parts", "exact rows", "equal cells", "near cells"),
-        *("closer", "resemblance", "extremes", "parts of trajectories"),
+        *("closer", "resemblance", "extremes", "parts of trajectories", "linked columns"),
     }
 )
 

@@ -95,7 +95,7 @@ def check_asked(asked: Asked, comparison: Comparison) -> None:
                 f"Column {name!r} is not compared, as identifiers, texts, constant columns and "
                 "those to be dropped are not, nor one that marks outliers. Choose another column."
             )
-        raise UnknownNameError("column", name, columns)
+        raise UnknownNameError("column", name, columns or comparison.original.frame.columns)
     for name in asked.classify:
         if name in columns:
             category_to_predict(columns[name])

@@ -16,6 +16,7 @@ from icsa.assessment.controls import NO_CONTROL, Control, beside_control, contro
 from icsa.assessment.document_parts import as_part
 from icsa.assessment.efficiency import Efficiency, compare_efficiency
 from icsa.assessment.fresh_releases import Before, how_before
+from icsa.assessment.nothing_compared import nothing_compared
 from icsa.assessment.privacy_words import MEASURES
 from icsa.assessment.provenance import HandedIn, handed_in
 from icsa.assessment.rehearsal import ControlledBy, how_controlled
@@ -31,7 +32,7 @@ from icsa.assessment.usefulness import Usefulness, measure_usefulness
 from icsa.assessment.whom_compared import declared_of, matched
 from icsa.attacks import AttackResult
 from icsa.cards import card
-from icsa.comparison.matching import Comparison
+from icsa.comparison.matching import Comparison, require_columns
 from icsa.comparison.unit_matching import UnitComparison
 from icsa.files import write_text_atomically
 from icsa.measures import Measure, NotEstimable
@@ -46,6 +47,7 @@ from icsa.privacy import (
 )
 from icsa.privacy.before_release import reasons_over_keys
 from icsa.privacy.reasons import Word
+from icsa.privacy.traces import of_traces
 from icsa.privacy.verdict import verdict_of_release
 from icsa.release import Plan, Release
 from icsa.release.design_plans import DesignPlan
@@ -134,9 +136,8 @@ class Assessment:
     @property
     def gate(self) -> int:
         """The exit code that a gate gives: 0 open, 3 look again, 4 closed."""
-        if any(reason.rule == ANOTHER_TABLE for reason in self.reasons):
-            return 3
-        if not self.trusted or self.verdict == "do not release":
+        another = any(reason.rule == ANOTHER_TABLE for reason in self.reasons)
+        if self.verdict == "do not release" or not (self.trusted or another):
             return 4
         return 3 if self.verdict == "look again" else 0
 
@@ -296,6 +297,7 @@ def assess(
     other_table = None if against is None else _table(against)
     if other_table is not None:
         rival = matched(before, other_table, declared, leave_out)
+        require_columns(rival)
     asked = Asked(
         models=tuple(models),
         analyses=dict(utility or {}),
@@ -306,19 +308,24 @@ def assess(
     )
     check_asked(asked, comparison)
     made = _making(making)
-    known = how_before(comparison, plan, redraws)
-    controlled = how_controlled(comparison, plan, rehearse, holdout)
-    part = told if rival is None else _part_of(told, 0.0)
     tables = {"original": before, "release": after, "other release": other_table}
     out = None if also_released is None else _table(also_released)
     others = None if holdout is None else _table(holdout)
     tables["holdout"] = others if isinstance(holdout, Table) else None
     tables["also released"] = out
     handed = handed_in(tables, files, prepared_by=prepared_by, decided_by=decided_by)
-    more = {"also_released": out, "holdout": others}
-    found = _assessed(
-        comparison, rows, known, controlled, policy, asked, made, handed, part, **more
-    )
+    if comparison.columns:
+        known = how_before(comparison, plan, redraws)
+        controlled = how_controlled(comparison, plan, rehearse, holdout)
+        part = told if rival is None else _part_of(told, 0.0)
+        more = {"also_released": out, "holdout": others}
+        found = _assessed(
+            comparison, rows, known, controlled, policy, asked, made, handed, part, **more
+        )
+    else:
+        rival = None
+        said_of = nothing_compared(comparison, policy)
+        found = Assessment(**said_of, making=made, versions=_versions(), handed_in=handed)
     advice = Circumstances(
         file=None if before.origin is None else before.origin.path,
         schema=_path((files or {}).get("schema")),
@@ -413,6 +420,7 @@ def _assessed(
         why_not_trusted=privacy.why_not_trusted,
         more=(
             *_not_compared(comparison),
+            *(in_the_file(reason, comparison) for reason in of_traces(comparison.features)),
             *reasons_over_keys(privacy.redrawn, privacy.policy),
             *control_reasons(control, privacy.policy),
             *(in_the_file(reason, comparison) for reason in against_it),
@@ -440,16 +448,27 @@ def _assessed(
 
 
 def _not_compared(comparison: Comparison) -> tuple[Reason, ...]:
-    """Return which columns hold something else in the release: copies in them are not seen."""
+    """Return which columns of the release were not looked at: copies in them are not seen."""
+    found = []
     names = comparison.not_compared
-    if not names:
-        return ()
-    text = (
-        f"{len(names)} of {len(comparison.matched)} columns hold something else in the release "
-        "(text instead of numbers, or levels of which the original has none) and could not be "
-        "compared: what they give away was not seen"
+    if names:
+        text = (
+            f"{len(names)} of {len(comparison.matched)} columns hold something else in the release "
+            "(text instead of numbers, or levels of which the original has none) and could not be "
+            "compared: what they give away was not seen"
+        )
+        found.append(Reason("look again", "not compared", text, columns=names))
+    released = comparison.files.released.frame
+    new = tuple(
+        name
+        for name in comparison.files.only_released
+        if released[name].drop_nulls().n_unique() > 1  # what is the same in all rows tells nothing
     )
-    return (Reason("look again", "not compared", text, columns=names),)
+    if new:
+        of = f"{len(new)} of {released.width} columns of the release are"
+        text = f"{of} not in the original, or have another name there: they were not looked at"
+        found.append(Reason("look again", "not assessed", text, columns=new))
+    return tuple(found)
 
 
 def _making(making: Mapping[str, Any] | Release | None) -> Mapping[str, Any] | None:

@@ -23,7 +23,7 @@ from icsa.attacks.reassembly_attack import ALL_PIECES
 from icsa.attacks.two_releases_attack import NEAR_SCORES, THE_MAP
 from icsa.attacks.two_visits import WHO_IT_IS, two_visits
 from icsa.comparison.features import FeatureTable
-from icsa.comparison.matching import Comparison
+from icsa.comparison.matching import Comparison, require_columns
 from icsa.comparison.unit_matching import UnitComparison
 from icsa.errors import InputError, UnknownNameError
 from icsa.measures import Measure
@@ -142,6 +142,7 @@ def attack(
     before, after = (_table(part) for part in (original, released))
     declared = declared_of(schema, before, unit=unit, time=time, role=role)
     comparison = matched(before, after, declared)
+    require_columns(comparison)
     known = tuple(knows) or key_columns(comparison, declared)
     _require_compared(comparison, (*known, *secret))
     others = None if holdout is None else encoded_as(comparison, _table(holdout), "holdout")

@@ -210,6 +210,13 @@ RULES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "Columns hold something else in the release than in the original, and could not be "
             "compared.",
         ),
+        "not assessed": (
+            "The release has columns that the original does not have: what they give away was not "
+            "looked at.",
+        ),
+        "row order": ("Rows stand in the order of the original, so that places name people.",),
+        "gaps": ("Which cells are missing is in more rows as it was than chance explains.",),
+        "linked columns": ("Some columns were copied row by row: who knows one reads the others.",),
         "equal cells": (
             "Somebody, who need not stand out, has more rare cells in common with a released row "
             "than chance explains.",

@@ -20,7 +20,10 @@ __all__ = ["Circumstances", "with_remedies"]
 _STRICTER = "topcode"
 # Rules that say that rows or parts of rows were taken over as they were.
 _TAKEN_OVER = frozenset(
-    {"exact rows", "equal cells", "closer", "parts", "parts of trajectories", "digits", "holdout"}
+    {
+        *("exact rows", "equal cells", "closer", "parts", "parts of trajectories", "digits"),
+        *("holdout", "gaps", "linked columns"),
+    }
 )
 _MORE = "More people in the table, or fewer columns about them, make everybody harder to recognise"
 _WORDS: Mapping[str, tuple[str, ...]] = {
@@ -38,6 +41,11 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
         "Assess the release before numbers are turned into bands or levels are renamed, or give "
         "levels the same names in both tables",
     ),
+    "not assessed": (
+        "Take these columns out of the release, or give them the names that they have in the "
+        "original, and assess it again",
+    ),
+    "row order": ("Put the released rows into a random order, and assess the release again",),
     "two releases": (
         "Hand out one of the two releases only. If one is out, this one must stay in the house",
     ),

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from statistics import median
 
 from icsa.comparison.matching import Comparison
-from icsa.privacy.reasons import Reason, Verdict
+from icsa.privacy.reasons import Reason, Verdict, decided
 from icsa.utility.margins import Margin
 
-__all__ = ["ANOTHER_TABLE", "unless_another_table"]
+__all__ = ["ANOTHER_TABLE", "another_table", "unless_another_table"]
 
 ANOTHER_TABLE = "another table"
 # A release may leave columns out or add some, not most of both.
@@ -54,10 +54,29 @@ Nothing else was decided
     why = _few_columns(comparison)
     if not why and found.word != "do not release":
         why = _other_margins(margins)
+    return found if not why else Verdict("look again", (_not_the_same(why),))
+
+
+def another_table(comparison: Comparison, found: Verdict) -> Verdict:
+    """Return the verdict on two tables of which no column can be compared.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    found : Verdict
+        What identifiers say; it counts where most columns have the same names.
+    """
+    why = _few_columns(comparison)
     if not why:
-        return found
+        kept = [reason for reason in found.reasons if reason.word == "do not release"]
+        why = f"none of the {len(comparison.matched)} columns in common can be compared"
+        return decided([*kept, _not_the_same(why)])
+    return Verdict("look again", (_not_the_same(why),))
+
+
+def _not_the_same(why: str) -> Reason:
     text = f"These do not look like a table and its release: {why}. Nothing else was decided"
-    return Verdict("look again", (Reason("look again", ANOTHER_TABLE, text),))
+    return Reason("look again", ANOTHER_TABLE, text)
 
 
 def _few_columns(comparison: Comparison) -> str:
@@ -66,6 +85,8 @@ def _few_columns(comparison: Comparison) -> str:
     if common >= _COLUMNS_IN_COMMON * min(widths):
         return ""
     has = "has" if common == 1 else "have"
+    if not common:
+        return f"none of their {widths[0]} and {widths[1]} columns have the same name"
     return f"only {common} of {widths[0]} and {widths[1]} columns {has} the same name"
 
 

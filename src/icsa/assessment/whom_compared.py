@@ -45,7 +45,13 @@ def declared_of(schema: Schema | None, table: Table, **said: Any) -> Schema:
 def matched(
     original: Table, released: Table, schema: Schema, leave_out: Sequence[str] = ()
 ) -> Comparison:
-    """Return two tables matched: by unit where the schema names one, else row by row."""
-    if schema.design.unit:
+    """Return two tables matched: by unit where the schema names one, else row by row.
+
+    Tables that have nothing in common but the names of units and times are matched by row too: they
+    are not the same table, whatever rows of it are about.
+    """
+    named = {schema.design.unit, schema.design.time}
+    common = set(original.frame.columns) & set(released.frame.columns)
+    if schema.design.unit and common - named:
         return match_units(original, released, schema, leave_out=leave_out)
     return match_tables(original, released, schema, leave_out=leave_out)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -40,8 +40,8 @@ from icsa.cli.arguments import (
     taking,
     telling_what_is_written,
 )
-from icsa.cli.assessment_summary import print_another_table, print_assessment
-from icsa.errors import InputError, NothingInCommonError
+from icsa.cli.assessment_summary import print_assessment
+from icsa.errors import InputError
 from icsa.recipes import RECIPES
 
 if TYPE_CHECKING:
@@ -55,8 +55,6 @@ __all__ = ["assess", "policy", "report_on"]
 
 # Seconds of work from which on it is said before how long it will take.
 _LONG = 10.0
-# What a gate exits with, as `icsa.Assessment.gate` has it.
-_LOOK_AGAIN = 3
 
 Original = Annotated[
     Path, typer.Argument(metavar="ORIGINAL", help="The table about people; any format.")
@@ -213,7 +211,7 @@ def assess(
         raise InputError("--holdout and --rehearse are two ways to the same. Give one of them.")
     thresholds = None if policy is None else read_policy(policy)
     written = outputs.values()
-    with _looking_again_without_columns(quiet, gate), telling_what_is_written(written):
+    with telling_what_is_written(written):
         first, second = read_file(original, **reading), read_file(released, **reading)
         other = None if against is None else read_file(against, **reading)
         others = None if holdout is None else read_file(holdout, **reading)
@@ -252,17 +250,6 @@ def assess(
             print_assessment(assessment, tuple(outputs.values()))
     if gate:
         raise typer.Exit(assessment.gate)
-
-
-@contextmanager
-def _looking_again_without_columns(quiet: bool, gate: bool) -> Iterator[None]:
-    """Say "look again" of two tables that have no column in common; there is nothing to report."""
-    try:
-        yield
-    except NothingInCommonError as why:
-        if not quiet:
-            print_another_table(str(why))
-        raise typer.Exit(_LOOK_AGAIN if gate else 0) from None
 
 
 def policy() -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from icsa.assessment.document import Control, Document
     from icsa.assessment.document_parts import Efficiency, Measure, Utility
 
-__all__ = ["print_another_table", "print_assessment"]
+__all__ = ["print_assessment"]
 
 _STYLES = {"release": "bold green", "look again": "bold yellow", "do not release": "bold red"}
 
@@ -43,15 +43,6 @@ def print_assessment(assessment: Assessment, written: tuple[Path | None, ...]) -
     for path in written:
         if path is not None:
             print_line(show, f"written: {path}", "bold")
-
-
-def print_another_table(why: str) -> None:
-    """Print that two tables cannot be a table and its release, and that nothing was written."""
-    show = console()
-    print_line(show, "verdict: look again", _STYLES["look again"])
-    print_line(show, "- These do not look like a table and its release. Nothing else was decided.")
-    print_line(show, f"- {why}")
-    print_line(show, "note: There is nothing to report, and nothing was written.", "yellow")
 
 
 def _print_verdict(show: Console, shown: Document, *, tested: bool) -> None:

@@ -7,19 +7,23 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+from scipy.special import bdtrc
 
 from icsa.columns import kind_of
 from icsa.columns.readings import as_text
 from icsa.comparison.coding import code_column
 from icsa.comparison.column_pairs import Cells, ColumnPair
 from icsa.comparison.features import Features, FeatureTable
-from icsa.errors import InputError, NothingInCommonError
+from icsa.errors import InputError
 from icsa.schema import Schema
 from icsa.tables import Table
 
-__all__ = ["Comparison", "match_tables", "own_cells", "own_values"]
+__all__ = ["Comparison", "match_tables", "own_cells", "own_values", "require_columns"]
 
 _MOST_NAMES = 12
+# Where so few rows have a value of their own, it names groups: values in common that fresh people
+# would have with a larger probability are nobody's own.
+_ALONE, _BY_CHANCE = 0.2, 0.001
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -87,7 +91,8 @@ def match_tables(
     """Return two tables matched by name, with notes on everything that is different.
 
     Identifiers, free text, constant columns and columns to be dropped are not compared. Where the
-    release has them, it is counted how many of its cells are an original's own.
+    release has them, it is counted how many of its cells are an original's own. Two tables may have
+    nothing in common: see `require_columns`.
 
     Parameters
     ----------
@@ -136,11 +141,6 @@ def match_tables(
                 notes.append(found.note)
     if as_they_are:
         notes.append(f"Not compared, because they name people or are text: {_listed(as_they_are)}.")
-    if not coded:
-        raise NothingInCommonError(
-            "The two tables have no column in common that can be compared: the original has "
-            f"{_listed(first)}; the release has {_listed(second)}. Columns are matched by name."
-        )
     return Comparison(
         original=original,
         released=released,
@@ -151,6 +151,28 @@ def match_tables(
         notes=tuple(notes),
         as_they_are={name: count for name, count in as_they_are.items() if count},
         not_compared=tuple(unlike),
+    )
+
+
+def require_columns(comparison: Comparison) -> None:
+    """Refuse two tables that have no column in common that can be compared.
+
+    Examples
+    --------
+    >>> from icsa.inspection import guess_schema
+    >>> one, two = (Table(pl.DataFrame({name: [1.5, 2.5, 4.0]})) for name in ("kg", "price"))
+    >>> require_columns(match_tables(one, two, guess_schema(one)))
+    Traceback (most recent call last):
+        ...
+    icsa.errors.InputError: The two tables have no column in common that can be compared: the \
+original has 'kg'; the release has 'price'. Columns are matched by name.
+    """
+    if comparison.columns:
+        return
+    first, second = comparison.original.frame.columns, comparison.released.frame.columns
+    raise InputError(
+        "The two tables have no column in common that can be compared: the original has "
+        f"{_listed(first)}; the release has {_listed(second)}. Columns are matched by name."
     )
 
 
@@ -166,7 +188,9 @@ def own_values(original: pl.Series, released: pl.Series) -> int:
     """Return in how many released cells stands a value that only one original row has.
 
     Running numbers in the order of the released rows say nothing about anyone and do not count:
-    rows 1, 2, 3 of a release are called so whatever the original's were called.
+    rows 1, 2, 3 of a release are called so whatever the original's were called. Nor do names of
+    groups that fresh people would have as often, judged by those that two original rows have: the
+    smallest of some towns is somebody's alone in one sample, and somebody else's in another.
 
     Examples
     --------
@@ -187,9 +211,21 @@ def own_cells(original: pl.Series, released: pl.Series) -> pl.Series:
     # The same numbers in the same places are the original's own.
     if _is_running(second) and not first.head(second.len()).equals(second):
         return none
-    there = first.drop_nulls()
-    single = there.filter(there.is_unique())
-    return second.is_in(single.implode()).fill_null(value=False)
+    counts = first.drop_nulls().rename("value").value_counts(name="count")
+    single = counts.filter(pl.col("count") == 1)["value"]
+    found = second.is_in(single.implode()).fill_null(value=False)
+    names_groups = single.len() <= _ALONE * first.len()
+    return none if names_groups and _by_chance(counts["count"], second.filter(found)) else found
+
+
+def _by_chance(counts: pl.Series, matched: pl.Series) -> bool:
+    """Return whether fresh people would have as many values of one original row.
+
+    As for rows that are equal: a value of one row is there at most twice as often as one that two
+    rows have might have been one's alone.
+    """
+    n, doubles = matched.n_unique(), int((counts == 2).sum())
+    return n == 0 or float(bdtrc(n - 1, n + doubles, 2 / 3)) > _BY_CHANCE
 
 
 def _is_running(text: pl.Series) -> bool:
