@@ -107,8 +107,9 @@ def errors_of(
         for name, old in coefficients.items():
             new = after[model].get(name)
             if isinstance(old, Estimated) and isinstance(new, Estimated):
+                shared = interval_overlap(old, new)
                 errors.append(abs(new.value - old.value) / old.standard_error)
-                overlaps.append(interval_overlap(old, new).value)
+                overlaps += [shared] if isinstance(shared, float) else []
     return (float(np.mean(errors)), float(np.mean(overlaps))) if errors else (np.nan, np.nan)
 
 
@@ -200,15 +201,15 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--rst", type=Path)
     given = parser.parse_args()
-    results = {
-        study.name: measured(study, given.releases, given.others)
-        for study in studies(given.folder)
-        if not given.only or study.name in given.only
-    }
-    if given.json is not None:
-        given.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    if given.rst is not None:
-        given.rst.write_text(page(results, given.releases, given.others), encoding="utf-8")
+    results: dict[str, Any] = {}
+    for study in studies(given.folder):
+        if given.only and study.name not in given.only:
+            continue
+        results[study.name] = measured(study, given.releases, given.others)
+        if given.json is not None:
+            given.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        if given.rst is not None:
+            given.rst.write_text(page(results, given.releases, given.others), encoding="utf-8")
 
 
 if __name__ == "__main__":

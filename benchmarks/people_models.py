@@ -58,19 +58,12 @@ def mixed_model(formula: str, unit: str, random: str = "1") -> Model:
             groups=pd.factorize(needed[unit])[0],
             exog_re=np.asarray(effects) / np.sqrt(np.mean(np.square(effects), axis=0)),
         )
-        best = None
-        for way in ("bfgs", "lbfgs", "powell"):
-            found = _optimum(model, way)
-            if found is not None and (best is None or found.llf > best.llf + 1e-6):
-                best = found
-            if way == "lbfgs" and best is not None:  # the third is slow
-                break
+        ways = ("lbfgs", "bfgs", "powell")
+        best = next((f for way in ways if (f := _optimum(model, way)) is not None), None)
         if best is None:
             return {}
-        values, errors = (
-            pd.Series(v, design.columns) * size / spread for v in (best.fe_params, best.bse_fe)
-        )
-        return _outcomes(values, errors)
+        values = pd.Series(best.fe_params, design.columns) * size / spread
+        return _outcomes(values, pd.Series(best.bse_fe, design.columns) * size / spread)
 
     return Model(f"{formula} + ({random} | {unit})", fit)
 

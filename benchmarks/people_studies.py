@@ -73,7 +73,7 @@ def studies(folder: Path | None) -> Iterator[Study]:
     for name, of_file in {"pbcseq": _pbcseq, "mathachieve": _math, "apistrat": _schools}.items():
         file = None if folder is None else folder / f"{name}.csv"
         if file is not None and file.exists():
-            yield of_file(pl.read_csv(file, null_values="NA", infer_schema_length=None))
+            yield from of_file(pl.read_csv(file, null_values="NA", infer_schema_length=None))
     yield _balanced()
     yield _visits()
     yield _joint("joint 1", 15, n=250, lasting=2400.0, gap=200.0)
@@ -96,8 +96,8 @@ def _over_time(unit: str, time: str, *columns: str) -> Figures:
     return found
 
 
-def _pbcseq(frame: pl.DataFrame) -> Study:
-    """Return visits of patients with liver disease."""
+def _pbcseq(frame: pl.DataFrame) -> Iterator[Study]:
+    """Yield visits of patients with liver disease."""
 
     def prepared(found: pd.DataFrame) -> pd.DataFrame:
         return found.assign(
@@ -109,7 +109,7 @@ def _pbcseq(frame: pl.DataFrame) -> Study:
 
     terms, ended = "log_bili + albumin + age", ("id", "day", "futime", "status == 2")
     at_first = regression("log_bili ~ age + sex + albumin + log_protime", "id")
-    return Study(
+    yield Study(
         name="pbcseq",
         about="visits of patients",
         frame=frame,
@@ -128,10 +128,10 @@ def _pbcseq(frame: pl.DataFrame) -> Study:
     )
 
 
-def _math(frame: pl.DataFrame) -> Study:
-    """Return pupils of schools."""
+def _math(frame: pl.DataFrame) -> Iterator[Study]:
+    """Yield pupils of schools."""
     frame = frame.drop("MEANSES.school") if "MEANSES.school" in frame.columns else frame
-    return Study(
+    yield Study(
         name="MathAchieve",
         about="pupils of schools",
         frame=frame,
@@ -152,21 +152,24 @@ def _math(frame: pl.DataFrame) -> Study:
     )
 
 
-def _schools(frame: pl.DataFrame) -> Study:
-    """Return a stratified sample of schools, with weights."""
+def _schools(frame: pl.DataFrame) -> Iterator[Study]:
+    """Yield a stratified sample of schools, with weights; and the same within strata."""
     kept = ["stype", "api00", "api99", "meals", "ell", "mobility", "emer", "enroll", "pw"]
-    return Study(
-        name="apistrat",
-        about="schools, weighted, in three strata",
-        frame=frame.select(kept),
-        said={"weight": "pw", "strata": "stype", "unit": False},
-        models=(
-            *(weighted_mean(name, "pw") for name in ("api00", "meals", "ell", "enroll")),
-            weighted_regression("api00 ~ meals + ell + mobility", "pw"),
-            weighted_regression("api00 ~ stype + meals + ell", "pw"),
-        ),
-        part=True,
-    )
+    said: dict[str, Any] = {"unit": False, "weight": "pw"}
+    within = {"apistrat": said, "apistrat within strata": {**said, "strata": "stype"}}
+    for name, ways in within.items():
+        yield Study(
+            name=name,
+            about="schools, weighted",
+            frame=frame.select(kept),
+            said=ways,
+            models=(
+                *(weighted_mean(name, "pw") for name in ("api00", "meals", "ell", "enroll")),
+                weighted_regression("api00 ~ meals + ell + mobility", "pw"),
+                weighted_regression("api00 ~ stype + meals + ell", "pw"),
+            ),
+            part=True,
+        )
 
 
 def _balanced() -> Study:

@@ -32,6 +32,7 @@ exclude_patterns = [
     "_build",
     "compare_results.rst",
     "mcd_optimum_results.rst",
+    "people_results.rst",
     "performance_results.rst",
     "recipes_results.rst",
 ]
