@@ -156,7 +156,7 @@ def _schools(frame: pl.DataFrame) -> Iterator[Study]:
     """Yield a stratified sample of schools, with weights; and the same within strata."""
     kept = ["stype", "api00", "api99", "meals", "ell", "mobility", "emer", "enroll", "pw"]
     said: dict[str, Any] = {"unit": False, "weight": "pw"}
-    within = {"apistrat": said, "apistrat within strata": {**said, "strata": "stype"}}
+    within = {"apistrat": said, "apistrat within strata": {**said, "strata": ("stype",)}}
     for name, ways in within.items():
         yield Study(
             name=name,
