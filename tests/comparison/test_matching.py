@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -139,6 +140,34 @@ def test_own_values_counts_single_values_and_not_running_numbers() -> None:
     assert own_values(codes, pl.Series(["x1", "x2", "x3"])) == 0
     assert own_values(pl.Series([4, 1, 3]), pl.Series([3, 1, 4])) == 3
     assert own_values(pl.Series([4, 1, 3]), pl.Series([3.0, None, 9.0])) == 1
+
+
+@pytest.mark.parametrize(
+    "respelled",
+    [
+        lambda ids: ids.str.to_lowercase(),
+        lambda ids: ids.str.replace("P-0*", ""),
+        lambda ids: pl.select(pl.lit("study/") + ids).to_series(),
+        lambda ids: ids.str.replace("-", " "),
+    ],
+)
+def test_names_that_are_spelled_otherwise_are_own_values(respelled: Any) -> None:
+    draw = np.random.default_rng(6)
+    numbers = draw.choice(100_000, 200, replace=False)
+    ids = pl.Series([f"P-{number:06}" for number in numbers[:100]])
+    others = pl.Series([f"P-{number:06}" for number in numbers[100:]])
+    assert own_values(ids, respelled(ids.shuffle(seed=1))) == 100
+    assert own_values(ids, respelled(others)) == 0
+    some = pl.concat([ids[:7], others[:60]])
+    assert own_values(ids, respelled(some)) == 7
+
+
+def test_texts_in_capitals_are_own_values_and_ids_from_one_on_are_not() -> None:
+    texts = pl.Series([f"Came on day {k * k}, was ill." for k in range(40)])
+    assert own_values(texts, texts.str.to_uppercase().str.strip_chars(".")) == 40
+    ids = pl.Series([f"P-{k:04}" for k in range(1, 101)])
+    fresh = pl.Series([f"id{k}" for k in np.random.default_rng(1).permutation(100)])
+    assert own_values(ids, fresh) == 0
 
 
 def test_names_of_groups_are_nobodys_own() -> None:

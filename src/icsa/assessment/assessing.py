@@ -46,7 +46,7 @@ from icsa.privacy import (
     estimate_cost,
 )
 from icsa.privacy.before_release import reasons_over_keys
-from icsa.privacy.reasons import Word
+from icsa.privacy.reasons import Word, decided
 from icsa.privacy.traces import of_traces
 from icsa.privacy.verdict import verdict_of_release
 from icsa.release import Plan, Release
@@ -420,13 +420,15 @@ def _assessed(
         why_not_trusted=privacy.why_not_trusted,
         more=(
             *_not_compared(comparison),
-            *(in_the_file(reason, comparison) for reason in of_traces(comparison.features)),
             *reasons_over_keys(privacy.redrawn, privacy.policy),
             *control_reasons(control, privacy.policy),
             *(in_the_file(reason, comparison) for reason in against_it),
             *(() if units is None else units.reasons),
         ),
     )
+    if found.word != "do not release":  # who was copied row by row has left traces, too
+        traces = (in_the_file(reason, comparison) for reason in of_traces(comparison.features))
+        found = decided([*found.reasons, *traces])
     found = unless_another_table(found, comparison.files, useful.margins)
     measures, ends = _measures(privacy)
     notes = (*comparison.notes, known.note, privacy.standing_out.note)

@@ -14,6 +14,7 @@ from icsa.columns.readings import as_text
 from icsa.comparison.coding import code_column
 from icsa.comparison.column_pairs import Cells, ColumnPair
 from icsa.comparison.features import Features, FeatureTable
+from icsa.comparison.spelling import respelled_cells
 from icsa.errors import InputError
 from icsa.schema import Schema
 from icsa.tables import Table
@@ -23,7 +24,7 @@ __all__ = ["Comparison", "match_tables", "own_cells", "own_values", "require_col
 _MOST_NAMES = 12
 # Where so few rows have a value of their own, it names groups: values in common that fresh people
 # would have with a larger probability are nobody's own.
-_ALONE, _BY_CHANCE = 0.2, 0.001
+_ALONE, _BY_CHANCE = 0.35, 0.001
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -188,8 +189,9 @@ def own_values(original: pl.Series, released: pl.Series) -> int:
     """Return in how many released cells stands a value that only one original row has.
 
     Running numbers in the order of the released rows say nothing about anyone and do not count:
-    rows 1, 2, 3 of a release are called so whatever the original's were called. Nor do names of
-    groups that fresh people would have as often, judged by those that two original rows have: the
+    rows 1, 2, 3 of a release are called so whatever the original's were called. How a name is
+    spelled does not matter (`icsa.comparison.spelling`). Names of groups that fresh people would
+    have as often, judged by those that two original rows have, are nobody's own either: the
     smallest of some towns is somebody's alone in one sample, and somebody else's in another.
 
     Examples
@@ -215,7 +217,9 @@ def own_cells(original: pl.Series, released: pl.Series) -> pl.Series:
     single = counts.filter(pl.col("count") == 1)["value"]
     found = second.is_in(single.implode()).fill_null(value=False)
     names_groups = single.len() <= _ALONE * first.len()
-    return none if names_groups and _by_chance(counts["count"], second.filter(found)) else found
+    if names_groups:
+        return none if _by_chance(counts["count"], second.filter(found)) else found
+    return found | respelled_cells(first, second)
 
 
 def _by_chance(counts: pl.Series, matched: pl.Series) -> bool:
