@@ -12,16 +12,19 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from icsa.assessment.analyses import in_types_of_the_original
 from icsa.assessment.asked import Asked, Failed
 from icsa.assessment.usefulness import fitted_models
 from icsa.comparison.column_pairs import ColumnPair
 from icsa.comparison.matching import Comparison
 from icsa.matrices import Vector
+from icsa.schema import NO_DESIGN
 from icsa.utility.chance import AgainstChance
 from icsa.utility.classification import classification_task
-from icsa.utility.estimates import AnalysisComparison
+from icsa.utility.estimates import AnalysisComparison, Estimated
 from icsa.utility.lost_curves import Curve, curve_differences
 from icsa.utility.margins import compare_margins
+from icsa.utility.models import fit_models
 from icsa.utility.pair_differences import compare_pairs
 
 __all__ = ["GENERAL", "OWN", "loss_of", "losses_of", "values_beyond"]
@@ -56,7 +59,10 @@ def losses_of(
         "beyond": values beyond the original's range, as far as they are more than chance gives.
     """
     columns = comparison.columns
-    models = [_of_model(model) for model in fitted_models(comparison, asked)]
+    models = [
+        _of_model(_that_exists(model, comparison, asked))
+        for model in fitted_models(comparison, asked)
+    ]
     named = {column.name for column in columns}
     predictions = [
         _over_chance(classification_task(columns, name).auc_loss, signed=True)
@@ -131,10 +137,35 @@ def _beyond(column: ColumnPair) -> float:
     return min(_MOST, values_beyond(np.asarray(column.original), np.asarray(column.released)))
 
 
-def _of_model(model: AnalysisComparison | Failed) -> float | None:
-    if isinstance(model, Failed) or model.error.value is None:
+def _that_exists(
+    model: AnalysisComparison | Failed, comparison: Comparison, asked: Asked
+) -> AnalysisComparison | Failed:
+    """Return a model; a logistic one that the release does not allow by Firth's likelihood.
+
+    A cell of few people is empty in one release and not in the next, as it would be in another
+    sample: the estimate goes to infinity there, and takes all others with it.
+    """
+    if isinstance(model, Failed) or model.method != "logistic" or asked.design != NO_DESIGN:
+        return model
+    if model.error.value is not None:
+        return model
+    files = comparison.files
+    tables = files.original.frame, in_types_of_the_original(files)
+    return fit_models(*tables, model.name, bias_reduced=True)
+
+
+def _of_model(model: AnalysisComparison | Failed) -> float:
+    """Return the mean error of coefficients, none of which counts for more than ten samples."""
+    if isinstance(model, Failed):
         return _MOST
-    return min(_MOST, model.error.value / model.error_of_a_sample)
+    compared = [
+        _MOST
+        if each.error.value is None
+        else min(_MOST, abs(each.error.value) / model.error_of_a_sample)
+        for each in model.estimates
+        if each.name != "Intercept" and isinstance(each.original, Estimated)
+    ]
+    return math.fsum(compared) / len(compared) if compared else _MOST
 
 
 def _over_chance(found: AgainstChance, *, signed: bool = False) -> float | None:

@@ -184,12 +184,14 @@ def _tried(
     config: RaceConfig, candidate: Candidate, draws: Draws, subject: Subject
 ) -> Iterator[_Row]:
     purpose = "fresh" if draws.fresh else "race"
-    key = as_key(config.seed).child(purpose).child(candidate.name)
+    # The same keys for all: what luck they share does not part them.
+    key = as_key(config.seed).child(purpose)
     made = None if candidate.rival else plan_of(candidate, subject)
     maker = _maker(candidate, subject, made)
     first = maker.whole(key.child("key", draws.keys[0]))
     comparison = match_tables(subject.table, first, subject.schema)
-    yield from _under_keys(config, subject, maker, comparison, key, range(*draws.keys))
+    releases = _with_first(_under(maker.whole, key), draws.keys[0], first)
+    yield from _under_keys(config, subject, releases, comparison, range(*draws.keys))
     yield from _on_halves(maker, comparison, range(*draws.splits))
     if draws.fresh and made is not None:
         yield _assessed(config, subject, first, made)
@@ -215,12 +217,18 @@ def _under(releases: Callable[[Key], Table], key: Key) -> Callable[[int], Table]
     return lambda number: releases(key.child("key", number))
 
 
+def _with_first(
+    releases: Callable[[int], Table], number: int, first: Table
+) -> Callable[[int], Table]:
+    """Return the same releases; the one that is there already is not made again."""
+    return lambda other: first if other == number else releases(other)
+
+
 def _under_keys(
     config: RaceConfig,
     subject: Subject,
-    maker: _Maker,
+    releases: Callable[[int], Table],
     comparison: Comparison,
-    key: Key,
     numbers: Sequence[int],
 ) -> Iterator[_Row]:
     """Yield the word and the losses under every key."""
@@ -229,7 +237,7 @@ def _under_keys(
     released: list[Table] = []
 
     def redraw(place: int) -> FeatureTable:
-        released.append(maker.whole(key.child("key", numbers[place])))
+        released.append(releases(numbers[place]))
         return comparison.encode(released[-1].frame)
 
     privacy = assess_privacy(comparison.features, redraw=redraw, n_redraws=len(numbers))
