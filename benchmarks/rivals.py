@@ -1,15 +1,17 @@
 """The peers' table: what a user would pick instead, on real tables, by one command.
 
     python -m benchmarks.rivals FILE... [--rows 240] [--releases 6] [--of-peers 2]
-                                [--peers NAME=PYTHON ...] [--json FILE] [--rst FILE]
+                                [--peers NAME=PYTHON ...] [--whole-only dp] [--json FILE]
+                                [--rst FILE]
 
 Releases by icsa and by the rivals of `icsa.rivals` are made several times of every table, of halves
 of it, and of tables with planted people, and measured by the functions of `icsa compare`; of long
 tables so many rows are drawn. Peers that have an environment of their own are asked through it, and
 less often: arfpy (adversarial forests; with pandas 2), sdv (Gaussian copula) and tvae (SDV's
 autoencoder) by `benchmarks/children/synthesize.py`, dp (the rival that needs OpenDP) by this
-program run there. With `--json` what is measured is kept, and the same command goes on there.
-Columns are means over tables with standard errors over releases:
+program run there. Those named by `--whole-only` release whole tables only. With `--json` what is
+measured is kept, and the same command goes on there. Columns are means over tables with standard
+errors over releases:
 
 bSE      error of coefficients of the tables' own regressions, in standard errors
 pairs    associations, columns: distributions, curves: squares and products; 1 is another sample
@@ -73,7 +75,7 @@ losses as above: 1 is another sample of the same people (beyond: what is more th
 the AUC by which members are told from others on halves (.5 is not at all), planted the share of
 people planted at 20 standard deviations whom a release reveals, gain the largest of what attackers
 get more about members, word the share of releases whose word is *release*, s the seconds of CPU for
-a plan and a release.
+a plan and a release (of peers, whose programs are started for each: over all their releases).
 """
 
 
@@ -83,6 +85,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=240)
     parser.add_argument("--releases", type=int, default=6)
     parser.add_argument("--of-peers", type=int, default=2, help="releases by each of the peers")
+    parser.add_argument("--whole-only", nargs="*", default=[], help="neither halved nor planted")
     parser.add_argument("--only", nargs="*", help="names of methods")
     parser.add_argument("--peers", nargs="*", default=[], help="arfpy=PYTHON, sdv=, tvae=, dp=")
     parser.add_argument("--json", type=Path)
@@ -129,8 +132,8 @@ def measured(file: Path, name: str, options: argparse.Namespace) -> dict[str, An
         curves=tuple((c.column, c.first, c.second) for c in curves_of(same.columns)),
     )
     keys = options.of_peers if name in _peers_of(options) else options.releases
-    again = (0, splits_of(keys))
-    draws = {"keys": (0, keys), "splits": again, "plantings": again}
+    again = 0 if name in options.whole_only else splits_of(keys)
+    draws = {"keys": (0, keys), "splits": (0, again), "plantings": (0, again)}
     method, _, recipe = name.partition(" ")
     own = name in OWN
     candidate = (
@@ -139,6 +142,7 @@ def measured(file: Path, name: str, options: argparse.Namespace) -> dict[str, An
         else Candidate(name=name, rival=name)
     )
     subject = Subject(table, schema)
+    start = _cpu()
     rows = pl.DataFrame(
         try_candidate(
             config,
@@ -147,7 +151,11 @@ def measured(file: Path, name: str, options: argparse.Namespace) -> dict[str, An
             subject=subject,
         )
     )
-    return {**dict(_measures(rows)), "s": [_seconds(candidate, subject)]}
+    if name in _peers_of(options):  # they take long: their releases are not made once more
+        seconds = (_cpu() - start) / (keys + 4 * again)
+    else:
+        seconds = _seconds(candidate, subject)
+    return {**dict(_measures(rows)), "s": [round(seconds, 3)]}
 
 
 def splits_of(releases: int) -> int:
@@ -167,7 +175,7 @@ def _measured_elsewhere(
         target = Path(folder) / "found.json"
         command = [python, "-m", "benchmarks.rivals", file.resolve(), "--only", name]
         command += ["--peers", f"{name}=", "--rows", options.rows, "--json", target]
-        command += ["--of-peers", options.of_peers]
+        command += ["--of-peers", options.of_peers, "--whole-only", *options.whole_only]
         subprocess.run(
             [str(part) for part in command],
             check=True,
@@ -179,14 +187,18 @@ def _measured_elsewhere(
 
 
 def _seconds(candidate: Candidate, subject: Subject) -> float:
-    """Return the CPU seconds for one release and its plan, of this process and its children."""
-    start = os.times()
+    """Return the CPU seconds for one release and its plan."""
+    start = _cpu()
     if candidate.rival:
         rival_release(subject.table, candidate.rival, schema=subject.schema, random_state=1)
     else:
         release(plan_of(candidate, subject), as_key(1))
-    end = os.times()
-    return round(sum(end[:4]) - sum(start[:4]), 3)
+    return _cpu() - start
+
+
+def _cpu() -> float:
+    """Return the CPU seconds of this process and its children so far."""
+    return sum(os.times()[:4])
 
 
 def _measures(rows: pl.DataFrame) -> Iterator[tuple[str, list[float]]]:
@@ -241,6 +253,8 @@ def page(lines: list[dict[str, Any]], options: argparse.Namespace) -> str:
     ]
     peers = ", ".join(name for name in names if name in _peers_of(options))
     few = f"{peers}: {options.of_peers} and {splits_of(options.of_peers)}; " if peers else ""
+    if options.whole_only:
+        few += f"{', '.join(options.whole_only)} on whole tables only; "
     return PAGE.format(
         tables=len(tables),
         names=", ".join(tables),
@@ -258,7 +272,8 @@ def _cell(lines: list[dict[str, Any]], heading: str) -> str:
     if not found:
         return "–"
     if heading == "closer":  # of halves, whose people are drawn: one has an error, too
-        within = [np.mean(line["variance of closer"]) / len(line["closer"]) for line in lines]
+        areas = [line for line in lines if line["closer"]]
+        within = [np.mean(line["variance of closer"]) / len(line["closer"]) for line in areas]
     else:
         within = [np.var(v, ddof=1) / len(v) for v in found if len(v) > 1]
     mean = float(np.mean([np.mean(values) for values in found]))
