@@ -236,7 +236,7 @@ def compare(
         plan=plan,
         n_rows=size.rows,
         n_columns=size.columns,
-        notes=_notes(plan, size.rows, declared.design),
+        notes=_notes(subject.table.frame.height, size.rows, declared.design),
     )
 
 
@@ -276,11 +276,11 @@ def _some_rows(table: Table, count: int, design: Design) -> Table:
     if not design.unit:
         return taken(table, np.sort(generator.permutation(n)[:count]))
     units = rows_of_units(table.frame[design.unit])
-    place = np.empty(units.n_units, dtype=np.int64)
     order = generator.permutation(units.n_units)
     sizes = np.diff(units.starts)[order]
-    place[order] = np.cumsum(sizes) <= count
-    return taken(table, np.sort(units.order[place[units.unit].astype(bool)]))
+    kept = np.zeros(units.n_units, dtype=bool)
+    kept[order] = np.cumsum(sizes) - sizes < count  # the last one may go a little beyond
+    return taken(table, np.sort(units.order[kept[units.unit]]))
 
 
 def _config(
@@ -303,11 +303,11 @@ def _config(
     )
 
 
-def _notes(plan: DrawPlan, rows: int, design: Design) -> tuple[str, ...]:
+def _notes(compared: int, rows: int, design: Design) -> tuple[str, ...]:
     found = []
-    if plan.rows < rows:
+    if compared < rows:
         found.append(
-            f"Compared on {plan.rows:,} of {rows:,} rows, drawn at random: words, risks and losses "
+            f"Compared on {compared:,} of {rows:,} rows, drawn at random: words, risks and losses "
             "are those of so short a table. A larger budget takes more of them. Assess the release "
             "itself."
         )
