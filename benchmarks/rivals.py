@@ -50,7 +50,7 @@ from icsa.inspection import guess_schema
 from icsa.randomness import as_key
 from icsa.release import release
 from icsa.rivals import RIVALS, registry, rival_release
-from icsa.rivals.base import Cells
+from icsa.rivals.base import Cells, within_column
 from icsa.tables import read_table
 from icsa.utility.lost_curves import curves_of
 
@@ -238,7 +238,11 @@ def _peer(name: str, python: str) -> Callable[[Cells, np.random.Generator], dict
             command = [python, child, name, source, target, seed, ",".join(levelled)]
             subprocess.run([str(part) for part in command], check=True, capture_output=True)
             drawn = pl.read_csv(target)
-        return {n: drawn[n].cast(pl.Float64).to_numpy() for n in cells.numbers}
+        # As those of all rivals: on their lattices and within their bounds.
+        numbers = {n: drawn[n].cast(pl.Float64).to_numpy() for n in cells.numbers}
+        for quantity in cells.quantities:
+            numbers[quantity] = within_column(numbers[quantity], cells.columns[quantity])
+        return numbers
 
     return run
 
