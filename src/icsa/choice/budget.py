@@ -123,9 +123,9 @@ def draw_plan(size: Size, minutes: float) -> DrawPlan:
     --------
     >>> plan = draw_plan(Size(400, 30, 9, 6), 5.0)
     >>> plan.rows, [found.keys for found in plan.rounds], plan.fresh
-    (400, [9, 9, 12], 18)
+    (400, [12, 12, 16], 24)
     >>> draw_plan(Size(1_000_000, 30, 9, 6), 5.0).rows
-    500
+    1000
     """
     if not 0.0 < minutes < math.inf:
         raise InputError(f"The budget must be more than 0 minutes: got {minutes:g}.")
