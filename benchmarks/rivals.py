@@ -63,9 +63,9 @@ PAGE = """\
 Measured
 --------
 
-``python -m benchmarks.rivals FILE...`` renews this table: {tables} tables ({names}), up to {rows}
-rows each, {releases} releases a cell, {splits} splits into halves and as many tables with planted
-people; {peers}in brackets standard errors over releases.
+``python -m benchmarks.rivals FILE...`` renews this table: {tables} tables ({names}),
+up to {rows} rows each. A cell has {releases} releases, {splits} splits into halves and {splits} tables
+with planted people; {peers}in brackets are standard errors over releases.
 
 {table}
 
@@ -251,10 +251,11 @@ def page(lines: list[dict[str, Any]], options: argparse.Namespace) -> str:
     """Return the table of means with standard errors."""
     names = list(dict.fromkeys(line["method"] for line in lines))
     tables = list(dict.fromkeys(line["table"] for line in lines))
-    cells = [
-        [name, *(_cell([line for line in lines if line["method"] == name], h) for h in HEADINGS)]
-        for name in names
-    ]
+    cells = []
+    for name in names:
+        own = [line for line in lines if line["method"] == name]
+        some = "" if len(own) == len(tables) else f" ({len(own)} tables)"
+        cells.append([f"{name}{some}", *(_cell(own, heading) for heading in HEADINGS)])
     peers = ", ".join(name for name in names if name in _peers_of(options))
     few = f"{peers}: {options.of_peers} and {splits_of(options.of_peers)}; " if peers else ""
     if options.whole_only:
