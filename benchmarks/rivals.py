@@ -64,8 +64,8 @@ Measured
 --------
 
 ``python -m benchmarks.rivals FILE...`` renews this table: {tables} tables ({names}),
-up to {rows} rows each. A cell has {releases} releases, {splits} splits into halves and {splits} tables
-with planted people; {peers}in brackets are standard errors over releases.
+up to {rows} rows each. A cell has {releases} releases, {splits} splits into halves and {splits}
+tables with planted people; {peers}in brackets are standard errors over releases.
 
 {table}
 
