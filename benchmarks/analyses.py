@@ -15,6 +15,7 @@ _BIRTHS = "age + lwt + C(race) + smoke + ptl + ht + ui + ftv"
 _OF_TABLES = {
     "birthwt": (f"low ~ {_BIRTHS}", f"bwt ~ {_BIRTHS}"),
     "colon": (f"status ~ {_COLON}", f"surv(time, status) ~ {_COLON}"),
+    "flchain": ("surv(futime, death) ~ age + sex + log(kappa) + log(lambda)",),
     "gbsg2": (f"cens ~ {_BREAST_CANCER_2}", f"surv(time, cens) ~ {_BREAST_CANCER_2}"),
     "lymph_node": (
         f"censrec ~ {_BREAST_CANCER}",

@@ -1,14 +1,16 @@
 """Is the choice right? Chosen releases beside the best in hindsight, judged by fresh keys.
 
-    python -m benchmarks.choice FILE... [--rows 200] [--keys 8] [--planted] --json FILE
+    python -m benchmarks.choice FILE... [--rows 240] [--keys 16] [--planted] --json FILE
 
 Every file is compared as `icsa compare` does (of long ones so many rows are drawn), without rivals.
 Then every candidate is released under `--keys` other keys than those of the race and of its last
-look. Regret is the chosen one's loss less that of the best candidate whose word is release; it is
-within noise where it is less than two standard errors. Candidates that seem better are assessed in
-full, as one that may not be released is no better choice. With `--planted` 1% of the rows are moved
-30 robust standard deviations out first, and the chosen one is asked how many of them it reveals.
-Results are kept as they come: the same command goes on where it stopped.
+look, the same for all. Which candidate was best is decided by one half of these keys and judged by
+the other, and the other way round: the best of nine would else be the luckiest of nine. Regret is
+the mean over keys of the chosen one's loss less the best one's, and within noise where the 95%
+interval of that mean (Student's t of the differences, key by key) reaches 0. Candidates that seem
+better are assessed in full, as one that may not be released is no better choice. With `--planted`
+1% of the rows are moved 30 robust standard deviations out first, and the chosen one is asked how
+many of them it reveals. Results are kept as they come: the same command goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from scipy import stats
 
 from benchmarks.analyses import analyses_of
 from benchmarks.recipes import plant
@@ -43,8 +46,8 @@ HINDSIGHT = 99
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", type=Path)
-    parser.add_argument("--rows", type=int, default=200)
-    parser.add_argument("--keys", type=int, default=8)
+    parser.add_argument("--rows", type=int, default=240)
+    parser.add_argument("--keys", type=int, default=16)
     parser.add_argument("--budget", type=float, default=1.0)
     parser.add_argument("--planted", action="store_true")
     parser.add_argument("--model", action="append", default=[], help="instead of the usual ones")
@@ -102,13 +105,10 @@ def judged(file: Path, options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def hindsight(
-    candidate: Candidate, config: RaceConfig, subject: Subject, keys: int
-) -> tuple[float, float]:
-    """Return the mean loss under other keys, and its standard error."""
+def hindsight(candidate: Candidate, config: RaceConfig, subject: Subject, keys: int) -> np.ndarray:
+    """Return the losses under other keys."""
     rows = tried(candidate, config, subject, {"keys": (0, keys)})
-    values = rows.filter(pl.col("measure") == "loss")["value"].to_numpy()
-    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size))
+    return rows.filter(pl.col("measure") == "loss")["value"].to_numpy()
 
 
 def tried(
@@ -120,41 +120,48 @@ def tried(
 
 
 def verdict(
-    found: Compared,
-    losses: dict[str, tuple[float, float]],
-    config: RaceConfig,
-    subject: Subject,
+    found: Compared, losses: dict[str, np.ndarray], config: RaceConfig, subject: Subject
 ) -> dict[str, Any]:
     """Return the regret: who may be released and is better, and by how much."""
     chosen = found.advice.candidate.name
-    mine = losses[chosen]
     words = {one.name: one.word for one in found.candidates if one.assessed}
-    best = chosen
-    for one in sorted(found.candidates, key=lambda one: losses.get(one.name, (np.inf, 0.0))[0]):
-        if one.name not in losses or losses[one.name][0] >= mine[0]:
-            continue
-        if one.name not in words and clearly(mine, losses[one.name]):
-            rows = tried(one.candidate, config, subject, {"keys": (0, 1), "fresh": True})
-            value = rows.filter(pl.col("what") == "assessed")["value"]
-            words[one.name] = "release" if value.len() and value[0] == 0.0 else "another"
-        if words.get(one.name, "release") == "release":
-            best = one.name
+    candidates = {one.name: one.candidate for one in found.candidates}
+    while True:
+        allowed = [name for name in losses if words.get(name, "release") == "release"]
+        best, regret, error = regret_of(chosen, {*allowed, chosen}, losses)
+        noise = stats.t.ppf(0.975, losses[chosen].size - 1) * error
+        doubtful = [name for name in best if name not in words and name != chosen]
+        if regret <= noise or not doubtful:
             break
+        for name in doubtful:
+            rows = tried(candidates[name], config, subject, {"keys": (0, 1), "fresh": True})
+            value = rows.filter(pl.col("what") == "assessed")["value"]
+            words[name] = "release" if value.len() and value[0] == 0.0 else "another"
     return {
         "chosen": chosen,
         "may_be_released": found.advice.may_be_released,
-        "loss": mine[0],
-        "error": mine[1],
-        "best": best,
-        "best_loss": losses[best][0],
-        "regret": mine[0] - losses[best][0],
-        "within_noise": not clearly(mine, losses[best]),
-        "losses": {name: [round(v, 4) for v in pair] for name, pair in losses.items()},
+        "loss": float(losses[chosen].mean()),
+        "best": sorted(best),
+        "regret": regret,
+        "error": error,
+        "within_noise": bool(regret <= noise),
+        "losses": {name: values.round(4).tolist() for name, values in losses.items()},
     }
 
 
-def clearly(first: tuple[float, float], second: tuple[float, float]) -> bool:
-    return abs(first[0] - second[0]) > 2.0 * float(np.hypot(first[1], second[1]))
+def regret_of(
+    chosen: str, allowed: set[str], losses: dict[str, np.ndarray]
+) -> tuple[set[str], float, float]:
+    """Return who is best by either half of the keys, and the regret with its standard error."""
+    keys = losses[chosen].size
+    even = np.arange(keys) % 2 == 0
+    found = {}
+    differences = np.empty(keys)
+    for half in (even, ~even):
+        found[half[0]] = best = min(sorted(allowed), key=lambda name: losses[name][half].mean())
+        differences[~half] = (losses[chosen] - losses[best])[~half]
+    error = float(differences.std(ddof=1) / np.sqrt(keys))
+    return {*found.values()}, float(differences.mean()), error
 
 
 def revealed(found: Compared, subject: Subject, rows: np.ndarray, keys: int) -> float:
@@ -170,13 +177,16 @@ def revealed(found: Compared, subject: Subject, rows: np.ndarray, keys: int) -> 
 
 def show(done: list[dict[str, Any]]) -> None:
     right = sum(line["within_noise"] for line in done)
+    regrets = np.array([line["regret"] for line in done])
+    error = np.sqrt(np.sum([line["error"] ** 2 for line in done])) / len(done)
     print(f"within noise of the best: {right} of {len(done)}")
-    print(f"mean regret: {np.mean([line['regret'] for line in done]):.4f}")
+    print(f"mean regret: {regrets.mean():.4f} (standard error {error:.4f})")
     for line in done:
         told = "" if line["revealed"] is None else f", reveals {line['revealed']:.3f}"
         print(
             f"  {line['table']:12} {'planted' * line['planted']:8} {line['chosen']:32} "
-            f"{line['loss']:.3f}, best {line['best']:32} {line['best_loss']:.3f}{told}"
+            f"loses {line['loss']:.3f}, regret {line['regret']:.3f} ({line['error']:.3f}), "
+            f"best {' or '.join(line['best'])}{told}"
         )
 
 

@@ -1,19 +1,24 @@
 """The peers' table: what a user would pick instead, on real tables, by one command.
 
-    python -m benchmarks.rivals FILE... [--rows 400] [--releases 5] [--peers NAME=PYTHON ...]
-                                [--json FILE] [--rst docs/compare_results.rst]
+    python -m benchmarks.rivals FILE... [--rows 240] [--releases 6] [--of-peers 2]
+                                [--peers NAME=PYTHON ...] [--whole-only dp] [--json FILE]
+                                [--rst FILE]
 
-Releases by icsa and by the rivals of `icsa.rivals` are made several times of every table and
-measured by the functions of `icsa compare`; of long tables so many rows are drawn. Peers that have
-an environment of their own are asked through it: arfpy (adversarial forests), sdv (Gaussian copula)
-by `benchmarks/children/synthesize.py`. Columns are means over tables with standard errors over
-releases:
+Releases by icsa and by the rivals of `icsa.rivals` are made several times of every table, of halves
+of it, and of tables with planted people, and measured by the functions of `icsa compare`; of long
+tables so many rows are drawn. Peers that have an environment of their own are asked through it, and
+less often: arfpy (adversarial forests; with pandas 2), sdv (Gaussian copula) and tvae (SDV's
+autoencoder) by `benchmarks/children/synthesize.py`, dp (the rival that needs OpenDP) by this
+program run there. Those named by `--whole-only` release whole tables only. With `--json` what is
+measured is kept, and the same command goes on there. Columns are means over tables with standard
+errors over releases:
 
 bSE      error of coefficients of the tables' own regressions, in standard errors
 pairs    associations, columns: distributions, curves: squares and products; 1 is another sample
 closer   members told from others on halves, AUC
 planted  share of three people planted at 20 sd whom a release reveals
-gain     largest of what attackers get more about members: singling out, linkability, inference
+gain     largest of what attackers get more about members on a split: singling out, linkability,
+         inference
 word     share of releases whose word is release
 s        seconds of CPU a release
 """
@@ -45,7 +50,7 @@ from icsa.inspection import guess_schema
 from icsa.randomness import as_key
 from icsa.release import release
 from icsa.rivals import RIVALS, registry, rival_release
-from icsa.rivals.base import Cells
+from icsa.rivals.base import Cells, within_column
 from icsa.tables import read_table
 from icsa.utility.lost_curves import curves_of
 
@@ -58,8 +63,9 @@ PAGE = """\
 Measured
 --------
 
-``python -m benchmarks.rivals FILE...`` renews this table: {tables} tables ({names}), up to {rows}
-rows each, {releases} releases a cell; in brackets standard errors over releases.
+``python -m benchmarks.rivals FILE...`` renews this table: {tables} tables ({names}),
+up to {rows} rows each. A cell has {releases} releases, {splits} splits into halves and {splits}
+tables with planted people; {peers}in brackets are standard errors over releases.
 
 {table}
 
@@ -69,33 +75,40 @@ losses as above: 1 is another sample of the same people (beyond: what is more th
 the AUC by which members are told from others on halves (.5 is not at all), planted the share of
 people planted at 20 standard deviations whom a release reveals, gain the largest of what attackers
 get more about members, word the share of releases whose word is *release*, s the seconds of CPU for
-a plan and a release.
+a plan and a release (of peers, whose programs are started for each: over all their releases).
 """
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", type=Path)
-    parser.add_argument("--rows", type=int, default=400)
-    parser.add_argument("--releases", type=int, default=5)
+    parser.add_argument("--rows", type=int, default=240)
+    parser.add_argument("--releases", type=int, default=6)
+    parser.add_argument("--of-peers", type=int, default=2, help="releases by each of the peers")
+    parser.add_argument("--whole-only", nargs="*", default=[], help="neither halved nor planted")
     parser.add_argument("--only", nargs="*", help="names of methods")
-    parser.add_argument("--peers", nargs="*", default=[], help="arfpy=PYTHON, sdv=PYTHON, dp=")
+    parser.add_argument("--peers", nargs="*", default=[], help="arfpy=PYTHON, sdv=, tvae=, dp=")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--rst", type=Path)
     options = parser.parse_args()
-    names = [*OWN, *(name for name, rival in RIVALS.items() if not rival.library)]
-    for peer in options.peers:
-        name, _, python = peer.partition("=")
-        if python:
+    peers = dict(peer.split("=", 1) for peer in options.peers)
+    for name, python in peers.items():
+        if python and name not in RIVALS:
             RIVALS[name] = registry.Rival(name=name, summary="a peer", run=_peer(name, python))
-        names.append(name)
+    names = [*OWN, *(name for name, rival in RIVALS.items() if not rival.library), *peers]
     lines = json.loads(options.json.read_text()) if options.json and options.json.exists() else []
     for file in options.files:
-        for name in options.only or names:
+        for name in options.only or dict.fromkeys(names):
             about = {"table": file.stem, "method": name}
             if any(about.items() <= line.items() for line in lines):
                 continue
-            lines.append({**about, **measured(file, name, options)})
+            elsewhere = bool(peers.get(name)) and bool(RIVALS[name].library)
+            found = (
+                _measured_elsewhere(file, name, peers[name], options)
+                if elsewhere
+                else measured(file, name, options)
+            )
+            lines.append({**about, **found})
             print(json.dumps(lines[-1]), flush=True)
             if options.json:
                 options.json.write_text(json.dumps(lines, indent=1) + "\n", encoding="utf-8")
@@ -118,7 +131,9 @@ def measured(file: Path, name: str, options: argparse.Namespace) -> dict[str, An
         classify=(),
         curves=tuple((c.column, c.first, c.second) for c in curves_of(same.columns)),
     )
-    draws = {"keys": (0, options.releases), "splits": (0, 1), "plantings": (0, 1)}
+    keys = options.of_peers if name in _peers_of(options) else options.releases
+    again = 0 if name in options.whole_only else splits_of(keys)
+    draws = {"keys": (0, keys), "splits": (0, again), "plantings": (0, again)}
     method, _, recipe = name.partition(" ")
     own = name in OWN
     candidate = (
@@ -127,6 +142,7 @@ def measured(file: Path, name: str, options: argparse.Namespace) -> dict[str, An
         else Candidate(name=name, rival=name)
     )
     subject = Subject(table, schema)
+    start = _cpu()
     rows = pl.DataFrame(
         try_candidate(
             config,
@@ -135,18 +151,54 @@ def measured(file: Path, name: str, options: argparse.Namespace) -> dict[str, An
             subject=subject,
         )
     )
-    return {**dict(_measures(rows)), "s": [_seconds(candidate, subject)]}
+    if name in _peers_of(options):  # they take long: their releases are not made once more
+        seconds = (_cpu() - start) / (keys + 4 * again)
+    else:
+        seconds = _seconds(candidate, subject)
+    return {**dict(_measures(rows)), "s": [round(seconds, 3)]}
+
+
+def splits_of(releases: int) -> int:
+    """Return how many splits, and tables with planted people, go with so many releases."""
+    return max(1, releases // 2)
+
+
+def _peers_of(options: argparse.Namespace) -> list[str]:
+    return [peer.partition("=")[0] for peer in options.peers]
+
+
+def _measured_elsewhere(
+    file: Path, name: str, python: str, options: argparse.Namespace
+) -> dict[str, Any]:
+    """Return the measures of a rival whose library another environment has, icsa included."""
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "found.json"
+        command = [python, "-m", "benchmarks.rivals", file.resolve(), "--only", name]
+        command += ["--peers", f"{name}=", "--rows", options.rows, "--json", target]
+        command += ["--of-peers", options.of_peers, "--whole-only", *options.whole_only]
+        subprocess.run(
+            [str(part) for part in command],
+            check=True,
+            capture_output=True,
+            cwd=Path(__file__).parents[1],
+        )
+        found: dict[str, Any] = json.loads(target.read_text())[0]
+    return {key: value for key, value in found.items() if key not in ("table", "method")}
 
 
 def _seconds(candidate: Candidate, subject: Subject) -> float:
-    """Return the CPU seconds for one release and its plan, of this process and its children."""
-    start = os.times()
+    """Return the CPU seconds for one release and its plan."""
+    start = _cpu()
     if candidate.rival:
         rival_release(subject.table, candidate.rival, schema=subject.schema, random_state=1)
     else:
         release(plan_of(candidate, subject), as_key(1))
-    end = os.times()
-    return round(sum(end[:4]) - sum(start[:4]), 3)
+    return _cpu() - start
+
+
+def _cpu() -> float:
+    """Return the CPU seconds of this process and its children so far."""
+    return sum(os.times()[:4])
 
 
 def _measures(rows: pl.DataFrame) -> Iterator[tuple[str, list[float]]]:
@@ -159,10 +211,11 @@ def _measures(rows: pl.DataFrame) -> Iterator[tuple[str, list[float]]]:
     for part in ("pairs", "curves", "columns", "beyond"):
         yield part, values("key", part)
     yield "closer", values("split", "area")
+    yield "variance of closer", values("split", "variance")
     yield "planted", values("planting", "found")
     attacks = ("singling out", "linkability", "inference")
-    gains = [value for attack in attacks for value in values("split", attack)]
-    yield "gain", [max(gains)] if gains else []
+    gains = [values("split", attack) for attack in attacks]
+    yield "gain", [max(found) for found in zip(*filter(None, gains), strict=True)]
     yield "word", [float(value == 0.0) for value in values("key", "word")]
     failed = rows.filter(pl.col("what") == "failed")["note"].to_list()
     if failed:
@@ -185,7 +238,11 @@ def _peer(name: str, python: str) -> Callable[[Cells, np.random.Generator], dict
             command = [python, child, name, source, target, seed, ",".join(levelled)]
             subprocess.run([str(part) for part in command], check=True, capture_output=True)
             drawn = pl.read_csv(target)
-        return {n: drawn[n].cast(pl.Float64).to_numpy() for n in cells.numbers}
+        # As those of all rivals: on their lattices and within their bounds.
+        numbers = {n: drawn[n].cast(pl.Float64).to_numpy() for n in cells.numbers}
+        for quantity in cells.quantities:
+            numbers[quantity] = within_column(numbers[quantity], cells.columns[quantity])
+        return numbers
 
     return run
 
@@ -194,28 +251,40 @@ def page(lines: list[dict[str, Any]], options: argparse.Namespace) -> str:
     """Return the table of means with standard errors."""
     names = list(dict.fromkeys(line["method"] for line in lines))
     tables = list(dict.fromkeys(line["table"] for line in lines))
-    cells = [
-        [name, *(_cell([line[h] for line in lines if line["method"] == name]) for h in HEADINGS)]
-        for name in names
-    ]
+    cells = []
+    for name in names:
+        own = [line for line in lines if line["method"] == name]
+        some = "" if len(own) == len(tables) else f" ({len(own)} tables)"
+        cells.append([f"{name}{some}", *(_cell(own, heading) for heading in HEADINGS)])
+    peers = ", ".join(name for name in names if name in _peers_of(options))
+    few = f"{peers}: {options.of_peers} and {splits_of(options.of_peers)}; " if peers else ""
+    if options.whole_only:
+        few += f"{', '.join(options.whole_only)} on whole tables only; "
     return PAGE.format(
         tables=len(tables),
         names=", ".join(tables),
         rows=options.rows,
         releases=options.releases,
+        splits=splits_of(options.releases),
+        peers=few,
         table="\n".join(list_table(["method", *HEADINGS], cells)),
     )
 
 
-def _cell(found: list[list[float]]) -> str:
+def _cell(lines: list[dict[str, Any]], heading: str) -> str:
     """Return the mean over tables, and its standard error over their releases."""
-    means = [float(np.mean(values)) for values in found if values]
-    if not means:
+    found = [line[heading] for line in lines if line[heading]]
+    if not found:
         return "–"
-    within = [np.var(v, ddof=1) / len(v) for v in found if len(v) > 1]
-    error = np.sqrt(np.sum(within)) / len(means) if within else np.nan
-    mean = float(np.mean(means))
-    return f"{mean:.2f}" if np.isnan(error) else f"{mean:.2f} ({error:.2f})"
+    if heading == "closer":  # of halves, whose people are drawn: one has an error, too
+        areas = [line for line in lines if line["closer"]]
+        within = [np.mean(line["variance of closer"]) / len(line["closer"]) for line in areas]
+    else:
+        within = [np.var(v, ddof=1) / len(v) for v in found if len(v) > 1]
+    mean = float(np.mean([np.mean(values) for values in found]))
+    if len(within) < len(found):
+        return f"{mean:.2f}"
+    return f"{mean:.2f} ({np.sqrt(np.sum(within)) / len(found):.2f})"
 
 
 if __name__ == "__main__":

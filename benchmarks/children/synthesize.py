@@ -1,6 +1,6 @@
 """A peer's synthesis of a CSV file of numbers, in the peer's own environment.
 
-    python synthesize.py arfpy|sdv IN.csv OUT.csv SEED LEVELLED,COLUMNS
+    python synthesize.py arfpy|sdv|tvae IN.csv OUT.csv SEED LEVELLED,COLUMNS
 
 Nothing of icsa is imported here.
 """
@@ -8,6 +8,7 @@ Nothing of icsa is imported here.
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ def main(name: str, source: str, target: str, seed: str, levelled: str) -> None:
     frame = pd.read_csv(source)
     np.random.seed(int(seed))  # noqa: NPY002  (peers draw from the global generator)
     levels = [column for column in levelled.split(",") if column]
-    drawn = {"arfpy": by_forests, "sdv": by_copula}[name](frame, levels)
+    drawn = {"arfpy": by_forests, "sdv": by_copula, "tvae": by_autoencoder}[name](frame, levels)
     drawn[frame.columns].to_csv(target, index=False)
 
 
@@ -42,16 +43,35 @@ def by_forests(frame: pd.DataFrame, levels: list[str]) -> pd.DataFrame:
 
 def by_copula(frame: pd.DataFrame, levels: list[str]) -> pd.DataFrame:
     """Return rows of SDV's Gaussian copula."""
-    from sdv.metadata import SingleTableMetadata
     from sdv.single_table import GaussianCopulaSynthesizer
 
-    metadata = SingleTableMetadata()
-    for column in frame:
-        kind = "categorical" if column in levels else "numerical"
-        metadata.add_column(column_name=column, sdtype=kind)
-    synthesizer = GaussianCopulaSynthesizer(metadata)
-    synthesizer.fit(frame)
-    return synthesizer.sample(num_rows=len(frame))
+    return by_sdv(GaussianCopulaSynthesizer(metadata_of(frame, levels)), frame)
+
+
+def by_autoencoder(frame: pd.DataFrame, levels: list[str]) -> pd.DataFrame:
+    """Return rows of SDV's variational autoencoder, 200 epochs."""
+    import torch
+    from sdv.single_table import TVAESynthesizer
+
+    torch.set_num_threads(1)
+    torch.manual_seed(int(np.random.randint(1 << 30)))  # noqa: NPY002
+    return by_sdv(TVAESynthesizer(metadata_of(frame, levels), epochs=200), frame)
+
+
+def by_sdv(synthesizer: Any, frame: pd.DataFrame) -> pd.DataFrame:
+    synthesizer.fit({"people": frame})
+    # All its first samples are drawn by one seed: they would differ by nothing.
+    synthesizer._set_random_state(int(np.random.randint(1 << 30)))  # noqa: NPY002
+    return synthesizer.sample(num_rows=len(frame))["people"]
+
+
+def metadata_of(frame: pd.DataFrame, levels: list[str]) -> Any:
+    from sdv.metadata import Metadata
+
+    kinds = {
+        column: {"sdtype": "categorical" if column in levels else "numerical"} for column in frame
+    }
+    return Metadata.load_from_dict({"tables": {"people": {"columns": kinds}}})
 
 
 if __name__ == "__main__":

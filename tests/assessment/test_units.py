@@ -209,6 +209,16 @@ def test_weighted_samples_get_weighted_analyses() -> None:
     assert [row.term for row in public.rows] == ["income", "age", "town (level 1)"]
 
 
+def test_a_few_weights_are_numbers_all_the_same() -> None:
+    rng = np.random.default_rng(2)
+    frame = pl.DataFrame(rng.normal(size=(200, 3)).round(2), schema=["a", "b", "c"])
+    frame = frame.with_columns(pweight=pl.Series(rng.choice([15.25, 20.5, 44.5], 200)))
+    made = icsa.anonymize(frame, weight="pweight", method="sa", random_state=1).table
+    found = icsa.assess(frame, made, weight="pweight")
+    assert "pweight" in [column.name for column in found.tables.columns]
+    assert not any(reason.rule == "not compared" for reason in found.reasons)
+
+
 def _with(*parts: pl.DataFrame) -> pl.DataFrame:
     names = parts[0].columns
     return pl.concat([part.select(names) for part in parts], how="vertical_relaxed")

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import polars as pl
 import pytest
 
 import icsa
 from icsa import cli
 from icsa.choice import Advice, Candidate, Compared
+from icsa.choice.budget import Size, draw_plan
+from icsa.choice.comparing import _announced, _some_rows
 from icsa.errors import InputError
 from icsa.inspection import guess_schema
 from icsa.schema import with_design
@@ -115,12 +118,62 @@ def test_what_cannot_be_is_refused_before_the_race(options: dict[str, Any], mess
         )
 
 
-def test_people_with_several_rows_are_not_compared_yet() -> None:
-    people = pl.Series("person", [f"p{k // 2}" for k in range(80)])
-    table = from_frame(patients(80).with_columns(people))
-    schema = with_design(guess_schema(table), unit="person")
-    with pytest.raises(InputError, match="not compared yet"):
-        icsa.compare(table, schema=schema)
+# People with several rows, weights and strata.
+
+
+@pytest.fixture(scope="module")
+def of_visits() -> Compared:
+    frame = visits(90).drop("part", "more", "total", "high")
+    return icsa.compare(
+        frame,
+        unit="id",
+        time="day",
+        bound="followed",
+        methods=["sa"],
+        models=["crp ~ age"],
+        budget=0.01,
+    )
+
+
+def test_people_with_several_rows_are_compared_with_all_of_them(of_visits: Compared) -> None:
+    assert [one.name for one in of_visits.candidates] == ["sa mixed", "sa topcode"]
+    for one in of_visits.candidates:
+        assert not one.why_not
+        assert set(one.parts) >= {"models", "pairs", "columns", "beyond", "design"}
+        assert one.planted.value is not None
+        assert one.members.value is not None  # halves of people can be released
+    assert any("with all their rows" in note for note in of_visits.notes)
+    called = "icsa.anonymize(table, unit='id', time='day', bound='followed', method='sa'"
+    assert of_visits.advice.command.startswith(called)
+
+
+def test_a_short_race_takes_people_with_all_their_rows() -> None:
+    table = from_frame(visits(90))
+    some = _some_rows(table, 200, with_design(guess_schema(table), unit="id").design)
+    assert 200 <= some.frame.height < 215  # the last one may go beyond, by less than 12 rows
+    whole = table.frame.filter(pl.col("id").is_in(some.frame["id"].unique().to_list()))
+    assert whole.height == some.frame.height
+
+
+def test_rivals_know_nothing_of_people_with_several_rows() -> None:
+    with pytest.raises(InputError, match=r"'mdav' knows of rows only"):
+        icsa.compare(visits(), unit="id", methods=["sa", "mdav"], budget=0.01)
+
+
+def test_weights_and_strata_are_compared_and_named_in_the_command() -> None:
+    generator = np.random.default_rng(3)
+    frame = patients(160).with_columns(
+        weight=pl.Series(generator.lognormal(3.0, 0.4, 160).round(1)),
+        ward=pl.Series(["north", "south"] * 80),
+    )
+    found = icsa.compare(
+        frame, weight="weight", strata="ward", methods=["sa", "noise"], budget=0.01
+    )
+    for one in found.candidates:
+        assert not one.why_not
+        assert "design" in one.parts
+    assert found.candidates[-1].name == "noise"
+    assert "weight='weight', strata=('ward',), method='sa'" in found.advice.command
 
 
 # The commands.
@@ -134,9 +187,34 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_advice_about_several_rows_can_be_followed() -> None:
-    with pytest.raises(InputError, match=r"not compared yet.*--unit id.*unit = false") as told:
+    with pytest.raises(InputError, match=r"Say so with --unit id.*--unit none"):
         icsa.compare(visits(), methods=["sa"], budget=0.01)
-    assert "--unit none" not in str(told.value)  # which icsa compare does not know
+
+
+def test_the_command_takes_people_with_several_rows(
+    tmp_path: Path, found: Compared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = []
+
+    def compare(_table: object, **options: Any) -> Compared:
+        given.append(options)
+        return advising(found, allowed=False)()
+
+    monkeypatch.setattr("icsa.choice.compare", compare)
+    path = tmp_path / "visits.csv"
+    visits().write_csv(path)
+    said = ["--unit", "id", "--time", "day", "--strata", "sex"]
+    assert cli.run(["compare", str(path), *said]) == 0
+    assert cli.run(["anonymize", str(path), "--choose", *said]) == 3
+    for options in given:
+        assert (options["unit"], options["time"], options["strata"]) == ("id", "day", ("sex",))
+
+
+def test_a_budget_that_is_not_kept_is_said() -> None:
+    plan = draw_plan(Size(100, 4, 4, 1), 0.01)
+    assert "more than the budget of 0.01 minutes" in _announced(plan, 0.01, 1)
+    assert "budget" not in _announced(plan, 60.0, 1)
+    assert "shared by 2 workers" in _announced(plan, 60.0, 2)
 
 
 def advising(found: Compared, *, allowed: bool) -> Callable[..., Compared]:
@@ -189,12 +267,12 @@ def test_choose_knows_that_rows_are_people(
     given = []
 
     def compare(_table: object, **options: Any) -> Compared:
-        given.append(options["schema"])
+        given.append(options["unit"])
         return advising(found, allowed=False)()
 
     monkeypatch.setattr("icsa.choice.compare", compare)
     assert cli.run(["anonymize", str(file), "--choose", "--unit", "none"]) == 3
-    assert given[0].design.unit is False
+    assert given == [False]
 
 
 def test_choose_releases_what_is_advised_if_its_own_word_is_release(
@@ -230,7 +308,6 @@ def test_choose_releases_what_is_advised_if_its_own_word_is_release(
         (["--choose", "--method", "sa"], "--choose finds out what --method is to be"),
         (["--choose", "--recipe", "topcode"], "--choose finds out what --recipe is to be"),
         (["--budget", "3"], "--budget is for a choice"),
-        (["--choose", "--strata", "height"], "one row a person"),
     ],
 )
 def test_options_that_contradict_a_choice(

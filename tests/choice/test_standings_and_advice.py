@@ -61,7 +61,31 @@ def test_fresh_keys_give_the_figure_and_the_race_the_order() -> None:
     assert best is lucky
     assert best.loss.value == pytest.approx(0.5)
     assert "0.50" in found.text
-    assert "The next one, icsa mixed, loses 0.1 less" in found.text
+    assert "The next one, icsa mixed, loses 0.1 less, which is more than noise" in found.text
+    assert "a larger budget tells which is better" in found.text
+
+
+def test_a_reversal_within_noise_is_called_one() -> None:
+    best = standing("forest mixed", [0.3, 0.3], [0.40, 0.50, 0.60])
+    other = standing("icsa mixed", [0.4, 0.4], [0.39, 0.49, 0.59])
+    found, _ = advise([other, best])
+    assert "loses 0.01 less, which is no more than noise: either will do." in found.text
+
+
+def test_a_mask_that_lost_less_by_chance_is_named() -> None:
+    best = standing("icsa mixed", [0.50, 0.60, 0.55], [0.5, 0.6])
+    masked = standing("icsa mixed, mask rotate", [0.47, 0.54, 0.5], [0.5, 0.6])
+    found, chosen = advise([masked, best])
+    assert chosen is best
+    assert "(but for icsa mixed, mask rotate, which must be clearly better)" in found.text
+
+
+def test_safer_is_who_is_so_by_more_than_noise() -> None:
+    best = standing("forest mixed", [0.3, 0.3], [0.3, 0.3], areas=(0.6, 0.6))
+    a_little = standing("sa mixed", [0.4, 0.4], [0.4, 0.4], areas=(0.59, 0.59))
+    clearly = standing("icsa mixed", [0.5, 0.5], [0.5, 0.5], areas=(0.5, 0.5))
+    assert "is safer by more than noise" in advise([best, a_little])[0].text
+    assert "Safer is icsa mixed: its risk is 0.00" in advise([best, a_little, clearly])[0].text
 
 
 def test_neither_rivals_nor_barred_ones_are_advised() -> None:
@@ -147,5 +171,7 @@ def test_the_command_names_everything(tmp_path: Path) -> None:
         f"icsa anonymize {file} --schema s.toml --method icsa --recipe mixed --mask rotate "
         "--scatters mcd50,cov"
     )
+    told = candidate.command(file, None, {"unit": "id", "time": None, "strata": ("town",)})
+    assert told.startswith(f"icsa anonymize {file} --unit id --strata town --method icsa")
     (tmp_path / "people.release.csv").touch()
     assert candidate.command(file).endswith(" --force")

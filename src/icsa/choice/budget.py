@@ -7,9 +7,9 @@ seconds are those of one core of a usual machine, to a factor of two; workers sh
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from icsa.assessment.fresh_releases import usual_redraws
+from icsa.assessment.fresh_releases import FEWEST_REDRAWS, usual_redraws
 from icsa.assessment.rehearsal import rehearsal_seconds, usual_halves
 from icsa.errors import InputError
 
@@ -18,10 +18,13 @@ __all__ = ["FINALISTS", "DrawPlan", "RoundDraws", "Size", "draw_plan"]
 # Measured on one core: seconds for any release with its assessment, for each cell, and for each
 # step (a person against a row, in a column).
 _START, _CELL, _STEP = 0.12, 2.5e-5, 6e-9
-# A half of the people is planned and released twice a split; so is a planted table.
-_SPLIT, _PLANTING = 2.2, 2.0
+# A plan that is made of others takes so many times as long.
+_DESIGNED = 2.0
+# Of that: both halves of a split released and attacked, a planted table with its two releases, and
+# a fresh key of a whole assessment, of which the people who stand out are looked at only.
+_SPLIT, _PLANTING, _FRESH_KEY = 1.1, 0.6, 0.25
 # Fitting a model or predicting a column, a key.
-_ASKED = 0.15
+_ASKED = 0.1
 # How many are assessed in full at a time, and how many are in the last round before that.
 FINALISTS, _LAST = 3, 4
 # The smallest race: keys, splits and planted tables in each round.
@@ -34,26 +37,37 @@ _ROWS = (500, 1_000, 2_000, 5_000, 10_000)
 
 @dataclass(frozen=True)
 class Size:
-    """Of a comparison: the table's rows and columns, candidates, rivals, and what is asked for."""
+    """Of a comparison: the table's rows and columns, candidates, rivals, and what is asked for.
+
+    `designed` says whether people have several rows, rows stand for many, or there are strata.
+    """
 
     rows: int
     columns: int
     candidates: int
     rivals: int
     asked: int = 0
+    designed: bool = False
+
+    @property
+    def draw(self) -> float:
+        """Seconds for one release of one candidate, with what is looked at in any table."""
+        cells, steps = self.rows * self.columns, self.rows**2 * self.columns
+        return (_DESIGNED if self.designed else 1.0) * (_START + _CELL * cells + _STEP * steps)
 
     @property
     def key(self) -> float:
-        """Seconds for one key of one candidate."""
-        cells, steps = self.rows * self.columns, self.rows**2 * self.columns
-        return _START + _CELL * cells + _STEP * steps + _ASKED * self.asked
+        """Seconds for one key of one candidate, with what is asked for."""
+        return self.draw + _ASKED * self.asked
 
     @property
     def full(self) -> float:
         """Seconds for the whole assessment of one candidate."""
         redraws = usual_redraws(self.rows * self.columns, calibrated=True)
+        if self.designed:
+            redraws = min(FEWEST_REDRAWS, redraws)
         halves = usual_halves(self.rows, self.columns)
-        again = redraws * (0.5 * self.key)
+        again = redraws * _FRESH_KEY * self.draw
         return 1.0 + again + rehearsal_seconds(self.rows, self.columns, halves)
 
 
@@ -67,8 +81,8 @@ class RoundDraws:
 
     def seconds(self, size: Size) -> float:
         """Return how long one candidate takes."""
-        weights = self.keys + _SPLIT * self.splits + _PLANTING * self.plantings
-        return 2.0 * _START + weights * size.key
+        others = _SPLIT * self.splits + _PLANTING * self.plantings
+        return 2.0 * _START + self.keys * size.key + others * size.draw
 
 
 @dataclass(frozen=True)
@@ -109,9 +123,9 @@ def draw_plan(size: Size, minutes: float) -> DrawPlan:
     --------
     >>> plan = draw_plan(Size(400, 30, 9, 6), 5.0)
     >>> plan.rows, [found.keys for found in plan.rounds], plan.fresh
-    (400, [9, 9, 12], 18)
+    (400, [12, 12, 16], 24)
     >>> draw_plan(Size(1_000_000, 30, 9, 6), 5.0).rows
-    500
+    1000
     """
     if not 0.0 < minutes < math.inf:
         raise InputError(f"The budget must be more than 0 minutes: got {minutes:g}.")
@@ -130,7 +144,7 @@ def draw_plan(size: Size, minutes: float) -> DrawPlan:
 
 
 def _with_rows(size: Size, rows: int) -> Size:
-    return Size(rows, size.columns, size.candidates, size.rivals, size.asked)
+    return replace(size, rows=rows)
 
 
 def _plan(size: Size, times: int) -> DrawPlan:

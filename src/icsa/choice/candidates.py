@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from icsa.columns import kind_of
 from icsa.errors import InputError
 from icsa.rivals import RIVALS
-from icsa.schema import Schema, names_with
+from icsa.schema import Design, Schema, names_with
 from icsa.tables import default_output
 
 __all__ = ["METHODS", "Candidate", "candidates_of"]
@@ -62,8 +63,15 @@ class Candidate:
         """Its name as that of a file."""
         return self.name.replace(", ", "_").replace(" ", "-")
 
-    def command(self, file: Path | None, schema: Path | None = None) -> str:
+    def command(
+        self,
+        file: Path | None,
+        schema: Path | None = None,
+        said: Mapping[str, Any] = MappingProxyType({}),
+    ) -> str:
         """Return what to type, or to call where there is no file; empty for a rival.
+
+        `said` is what was said of the rows besides the schema, by the keys of a design.
 
         Examples
         --------
@@ -75,12 +83,14 @@ class Candidate:
         """
         if self.rival:
             return ""
+        given = {key: value for key, value in said.items() if value not in (None, ())}
         if file is None:
-            told = "".join(f", {name}={value!r}" for name, value in self.options.items())
-            return f"icsa.anonymize(table{told})"
+            both = {**given, **self.options}.items()
+            return f"icsa.anonymize(table{''.join(f', {name}={value!r}' for name, value in both)})"
         words = ["icsa", "anonymize", str(file)]
         if schema is not None:
             words += ["--schema", str(schema)]
+        words += Design(**given).options
         for name, value in self.options.items():
             words += [f"--{name}", value if isinstance(value, str) else ",".join(value)]
         if default_output(file).exists():
@@ -95,6 +105,7 @@ def candidates_of(schema: Schema, methods: Sequence[str] = ()) -> tuple[Candidat
     ----------
     schema : Schema
         Of the table: without categories the paper's recipe and another pair of scatters take part.
+        Rivals know of rows only, and are left out where people have several.
     methods : sequence of str
         Methods and rivals to take; all where it is empty.
 
@@ -109,11 +120,17 @@ def candidates_of(schema: Schema, methods: Sequence[str] = ()) -> tuple[Candidat
     unknown = [name for name in methods if name not in known]
     if unknown:
         raise InputError(f"No method or rival {unknown[0]!r}: there are {', '.join(known)}.")
+    rivals = [name for name in methods if name in RIVALS]
+    if schema.design.unit and rivals:
+        raise InputError(
+            f"The rival {rivals[0]!r} knows of rows only, and people have several here. Leave it "
+            f"out, and name {', '.join(METHODS)}."
+        )
     own = [*_own(numbers_only=_numbers_only(schema))]
     others = [
         Candidate(name=name, rival=name)
         for name, rival in RIVALS.items()
-        if name in methods or (not methods and not rival.library)
+        if name in methods or (not methods and not rival.library and not schema.design.unit)
     ]
     chosen = [one for one in own if not methods or one.method in methods]
     if not chosen:

@@ -5,31 +5,31 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from icsa.assessment.asked import Asked, check_asked
 from icsa.assessment.usefulness import fitted_models
+from icsa.assessment.whom_compared import matched
 from icsa.choice.advice import Advice, advise, front_of
 from icsa.choice.budget import DrawPlan, Size, draw_plan
 from icsa.choice.candidates import candidates_of
 from icsa.choice.race import Engine, run_race
 from icsa.choice.standings import Standing
 from icsa.choice.trials import RaceConfig, Subject
-from icsa.comparison.matching import match_tables
 from icsa.errors import InputError
 from icsa.files import write_text_atomically
 from icsa.inspection import guess_schema
+from icsa.inspection.unit_rows import rows_of_units, taken
 from icsa.inspection.units_seen import units_seen
 from icsa.jobs import spoken
 from icsa.measures import Measure
 from icsa.release import prepare
-from icsa.release.preparing import PreparedOnce
-from icsa.schema import Schema
+from icsa.schema import Design, Schema, with_design
 from icsa.tables import Table, from_frame
 from icsa.utility.lost_curves import curves_of
 
@@ -130,6 +130,12 @@ def compare(
     table: Any,
     *,
     schema: Schema | None = None,
+    unit: str | Literal[False] | None = None,
+    time: str | None = None,
+    bound: str | None = None,
+    role: str | None = None,
+    weight: str | None = None,
+    strata: str | Sequence[str] = (),
     models: Sequence[str] = (),
     classify: Sequence[str] = (),
     methods: Sequence[str] = (),
@@ -154,9 +160,12 @@ def compare(
     Parameters
     ----------
     table : pandas, polars or pyarrow table, or icsa.tables.Table
-        One row a person.
     schema : Schema, optional
         What each column is; by default guessed.
+    unit, time, bound, role, weight, strata : optional
+        Whom the rows are about, as in `icsa.anonymize`; they go before what the schema says. With a
+        unit people are compared, halved and planted with all their rows, and rivals, which know of
+        rows only, are left out.
     models, classify : sequence of str
         Regressions to fit and columns to predict: what they lose counts as much as everything else.
     methods : sequence of str
@@ -191,7 +200,10 @@ def compare(
     ('', 'do not release')
     """
     source = table if isinstance(table, Table) else from_frame(table)
-    declared = _declared(source, schema, keep, drop)
+    names = (strata,) if isinstance(strata, str) else tuple(strata)
+    rows = {"unit": unit, "time": time, "bound": bound, "role": role, "weight": weight}
+    said = {**rows, "strata": names}
+    declared = _declared(source, schema, keep, drop, said)
     candidates = candidates_of(declared, methods)
     own = sum(not one.rival for one in candidates)
     size = Size(
@@ -200,9 +212,10 @@ def compare(
         own,
         len(candidates) - own,
         len(models) + 4 * len(classify),
+        designed=bool(declared.design.columns or declared.design.strata),
     )
     plan = draw_plan(size, budget)
-    subject = Subject(_some_rows(source, plan.rows), declared)
+    subject = Subject(_some_rows(source, plan.rows, declared.design), declared)
     config = _config(subject, seed, models, classify)
     engine = Engine(
         workers=workers,
@@ -210,14 +223,11 @@ def compare(
         folder=None if folder is None else Path(folder),
         progress=progress,
     )
-    small = Size(plan.rows, size.columns, size.candidates, size.rivals, size.asked)
     if progress is True:
-        shared = f", shared by {workers} workers" if workers > 1 else ""
-        told = f"icsa: comparing takes about {spoken(plan.seconds)} of one core{shared}."
-        print(told, file=sys.stderr, flush=True)
-    standings = run_race(candidates, config, subject, plan, small, engine)
+        print(f"icsa: {_announced(plan, budget, workers)}", file=sys.stderr, flush=True)
+    standings = run_race(candidates, config, subject, plan, replace(size, rows=plan.rows), engine)
     file = None if source.origin is None else source.origin.path
-    advice = advise(standings, file, schema_file)
+    advice = advise(standings, file, schema_file, said)
     if advice is None:
         raise InputError(f"No candidate can be made of this table: {standings[0].why_not}")
     return Compared(
@@ -226,47 +236,60 @@ def compare(
         plan=plan,
         n_rows=size.rows,
         n_columns=size.columns,
-        notes=_notes(plan, size.rows),
+        notes=_notes(subject.table.frame.height, size.rows, declared.design),
     )
 
 
 def _declared(
-    table: Table, schema: Schema | None, keep: Sequence[str], drop: Sequence[str]
+    table: Table,
+    schema: Schema | None,
+    keep: Sequence[str],
+    drop: Sequence[str],
+    said: Mapping[str, Any],
 ) -> Schema:
-    """Return what is declared of a table of one row a person; others are refused."""
-    declared = guess_schema(table) if schema is None else schema
+    """Return what is declared of a table; people with several rows must be spoken of."""
+    declared = with_design(guess_schema(table) if schema is None else schema, **said)
     seen = units_seen(table) if declared.design.unit is None else None
     if seen is not None:
         raise InputError(
-            f"Several rows are about one person: {seen.describe()}. Releases of such tables are "
-            f"not compared yet: release with each method (with {seen.options}), and assess each. "
-            "Where every row is a person of its own, say so in a schema: unit = false."
+            f"Several rows are about one person: {seen.describe()}. Say so with {seen.options}, or "
+            "in a schema. Where every row is a person of its own, say --unit none (unit=False)."
         )
-    prepared = prepare(table, schema=declared, keep=keep, drop=drop)
-    if not isinstance(prepared, PreparedOnce):
-        raise InputError(
-            "Releases of people with several rows, of weighted samples and of strata are not "
-            "compared yet. Release with each method, and assess each."
-        )
-    return prepared.schema
+    return prepare(table, schema=schema, keep=keep, drop=drop, design=said).schema
 
 
-def _some_rows(table: Table, count: int) -> Table:
-    """Return a table of so many rows, drawn from all."""
+def _announced(plan: DrawPlan, budget: float, workers: int) -> str:
+    """Return how long it takes; a budget below that of the smallest race is not kept."""
+    shared = f", shared by {workers} workers" if workers > 1 else ""
+    told = f"comparing takes about {spoken(plan.seconds)} of one core{shared}."
+    if plan.seconds <= 60.0 * budget:
+        return told
+    return f"{told} That is more than the budget of {budget:g} minutes: it is the smallest race."
+
+
+def _some_rows(table: Table, count: int, design: Design) -> Table:
+    """Return a table of so many rows, drawn from all; of people with several, all or none."""
     n = table.frame.height
     if count >= n:
         return table
-    rows = np.sort(np.random.default_rng(_SEED).permutation(n)[:count])
-    letters = {name: cells[rows] for name, cells in table.missing_letters.items()}
-    return table.with_frame(table.frame[rows], letters)
+    generator = np.random.default_rng(_SEED)
+    if not design.unit:
+        return taken(table, np.sort(generator.permutation(n)[:count]))
+    units = rows_of_units(table.frame[design.unit])
+    order = generator.permutation(units.n_units)
+    sizes = np.diff(units.starts)[order]
+    kept = np.zeros(units.n_units, dtype=bool)
+    kept[order] = np.cumsum(sizes) - sizes < count  # the last one may go a little beyond
+    return taken(table, np.sort(units.order[kept[units.unit]]))
 
 
 def _config(
     subject: Subject, seed: int, models: Sequence[str], classify: Sequence[str]
 ) -> RaceConfig:
     """Return what a race depends on; what is asked for is tried on the original first."""
-    asked = Asked(models=tuple(models), classify=tuple(classify))
-    same = match_tables(subject.table, subject.table, subject.schema)
+    design = subject.schema.design
+    asked = Asked(models=tuple(models), classify=tuple(classify), design=design)
+    same = matched(subject.table, subject.table, subject.schema)
     check_asked(asked, same)
     fitted_models(same, asked)
     return RaceConfig(
@@ -280,13 +303,20 @@ def _config(
     )
 
 
-def _notes(plan: DrawPlan, rows: int) -> tuple[str, ...]:
-    if plan.rows >= rows:
-        return ()
-    return (
-        f"Compared on {plan.rows:,} of {rows:,} rows, drawn at random: words, risks and losses are "
-        "those of so short a table. A larger budget takes more of them. Assess the release itself.",
-    )
+def _notes(compared: int, rows: int, design: Design) -> tuple[str, ...]:
+    found = []
+    if compared < rows:
+        found.append(
+            f"Compared on {compared:,} of {rows:,} rows, drawn at random: words, risks and losses "
+            "are those of so short a table. A larger budget takes more of them. Assess the release "
+            "itself."
+        )
+    if design.unit:
+        found.append(
+            f"People of {design.unit!r} were compared, halved and planted with all their rows. "
+            "Rivals know of rows only, and were left out."
+        )
+    return tuple(found)
 
 
 def _record(standing: Standing, on_front: bool) -> dict[str, Any]:

@@ -8,19 +8,21 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from icsa.assessment.whom_compared import matched
 from icsa.columns import Column
 from icsa.comparison.column_pairs import RowNumbers
 from icsa.comparison.features import FeatureTable
-from icsa.comparison.matching import match_tables
+from icsa.comparison.unit_matching import UnitComparison
 from icsa.constraints import Derivation, parse_rule
 from icsa.correlations import mad_scale
+from icsa.inspection.unit_rows import rows_of_units
 from icsa.privacy.lenses import fit_lenses
 from icsa.privacy.people import measure_nearness, measure_surroundings
 from icsa.privacy.policy import Policy
 from icsa.privacy.standing_out import named_people
 from icsa.release import Plan
 from icsa.rivals.base import within_column
-from icsa.schema import Schema
+from icsa.schema import NO_DESIGN, Design, Schema
 from icsa.tables import Table
 
 __all__ = ["PEOPLE", "Planted", "plant_people", "share_found"]
@@ -41,23 +43,34 @@ class Planted:
     rows: RowNumbers
 
 
-def plant_people(table: Table, plan: Plan, seed: tuple[int, ...]) -> Planted | None:
+def plant_people(
+    table: Table, plan: Plan, seed: tuple[int, ...], *, design: Design = NO_DESIGN
+) -> Planted | None:
     """Return the table with three people moved 20 robust standard deviations out, each alone.
 
     Only numbers are moved that no other column follows from and no rule is about, upwards, within
-    their bounds and on their lattices. None where fewer than two columns can be moved.
+    their bounds and on their lattices. Where people have several rows, all of them are moved to one
+    place; weights, strata and times stay. None where fewer than two columns can be moved.
+
+    Parameters
+    ----------
+    table : Table
+    plan : Plan
+        In which every row stands for itself.
+    seed : tuple of int
+    design : Design
+        Whom the rows are about.
     """
+    said = {*design.columns.values(), *design.strata, *_bound(plan.derivation, plan.schema)}
     movable = [
         name
         for name, column in plan.columns.items()
-        if column.levels is None
-        and table.frame[name].dtype.is_numeric()
-        and name not in _bound(plan.derivation, plan.schema)
+        if column.levels is None and table.frame[name].dtype.is_numeric() and name not in said
     ]
     generator = np.random.default_rng(seed)
-    rows = np.sort(generator.choice(table.frame.height, PEOPLE, replace=False)).astype(np.int64)
+    rows, whose = _rows_of_some(table.frame, design, generator)
     directions = np.abs(generator.normal(size=(PEOPLE, len(movable))))
-    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    directions = (directions / np.linalg.norm(directions, axis=1, keepdims=True))[whose]
     moved = {
         name: cells
         for name, direction in zip(movable, directions.T, strict=True)
@@ -77,9 +90,12 @@ def share_found(
     what the rule for single people calls replicated.
     """
     first = releases(0)
-    comparison = match_tables(planted.table, first, schema)
+    comparison = matched(planted.table, first, schema)
+    people = planted.rows
+    if isinstance(comparison, UnitComparison):
+        people = comparison.units_of(people)
     lenses = fit_lenses(comparison.features)
-    around = measure_surroundings(lenses, named_people(lenses, planted.rows))
+    around = measure_surroundings(lenses, named_people(lenses, people))
     near = Policy().person_ratio.value
 
     def found(released: FeatureTable) -> float:
@@ -88,6 +104,19 @@ def share_found(
 
     encoded = (comparison.encode(releases(number).frame) for number in range(1, count))
     return [found(comparison.features.released), *(found(table) for table in encoded)]
+
+
+def _rows_of_some(
+    frame: pl.DataFrame, design: Design, generator: np.random.Generator
+) -> tuple[RowNumbers, RowNumbers]:
+    """Return the rows of three people, and whose of them each is."""
+    if not design.unit:
+        rows = generator.choice(frame.height, PEOPLE, replace=False)
+        return np.sort(rows).astype(np.int64), np.arange(PEOPLE)
+    units = rows_of_units(frame[design.unit])
+    some = np.sort(generator.choice(units.n_units, PEOPLE, replace=False))
+    parts = [units.order[units.starts[unit] : units.starts[unit + 1]] for unit in some]
+    return np.concatenate(parts), np.repeat(np.arange(PEOPLE), [part.size for part in parts])
 
 
 def _moved(

@@ -220,7 +220,8 @@ def _word_over_keys(words: Mapping[Word, int], members: Measure) -> tuple[Word, 
     """Return the word that keys and halves give, by the thresholds of an assessment."""
     policy, count = Policy(), max(1, sum(words.values()))
     stop, bad = words["do not release"], count - words["release"]
-    told = f"{bad} of {count} keys have another word than release" if bad else ""
+    has = "has" if bad == 1 else "have"
+    told = f"{bad} of {count} keys {has} another word than release" if bad else ""
     if stop >= policy.keys_stop.value * count:
         return "do not release", told
     if bad >= policy.keys_look.value * count:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,25 +20,28 @@ from icsa.assessment.rehearsal import (
     ReleaseRows,
     attacked_half,
     released_halves,
-    releasing_rows,
+    releasing_people,
     scores_of_people,
 )
+from icsa.assessment.whom_compared import matched
 from icsa.choice.candidates import Candidate
 from icsa.choice.losses import loss_of, losses_of
 from icsa.choice.planting import plant_people, share_found
 from icsa.comparison.column_pairs import RowNumbers
 from icsa.comparison.features import FeatureTable
-from icsa.comparison.matching import Comparison, match_tables
-from icsa.errors import ICSAError, InputError
+from icsa.comparison.matching import Comparison
+from icsa.errors import ICSAError
+from icsa.inspection.unit_rows import taken
 from icsa.jobs import columns_of
 from icsa.privacy import assess_privacy
 from icsa.privacy.membership_rounds import Round
 from icsa.privacy.reasons import WORDS
 from icsa.randomness import Key, as_key
 from icsa.release import Plan, plan, prepare, release
+from icsa.release.design_plans import DesignPlan
 from icsa.release.methods import MethodOptions
 from icsa.rivals import rival_release
-from icsa.schema import Schema
+from icsa.schema import Design, Schema
 from icsa.tables import Table
 from icsa.utility.lost_curves import Curve
 
@@ -125,58 +128,59 @@ def try_candidate(
     )
 
 
-def plan_of(candidate: Candidate, subject: Subject) -> Plan:
-    """Return the plan of a candidate for a table; people with several rows are refused."""
+def plan_of(candidate: Candidate, subject: Subject) -> Plan | DesignPlan:
+    """Return the plan of a candidate for a table."""
     options: MethodOptions = {
         "method": candidate.method,
         "mask": candidate.mask or None,
         "scatters": candidate.scatters or None,
     }
     prepared = prepare(subject.table, schema=subject.schema, recipe=candidate.recipe)
-    made = plan(prepared, **options)
-    if not isinstance(made, Plan):
-        raise InputError(
-            "Releases of people with several rows, of weighted samples and of strata are not "
-            "compared yet. Leave what says so out of the schema, or release and assess each."
-        )
-    return made
+    return plan(prepared, **options)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Maker:
-    """How a candidate releases tables and parts of them."""
+    """How a candidate releases tables and parts of them; `plan` is a rival's None."""
 
+    of: Callable[[Table], Callable[[Key], Table]]
     whole: Callable[[Key], Table]
-    rows: ReleaseRows
-    another: Callable[[Table], Callable[[Key], Table]]
+    plan: Plan | DesignPlan | None
+
+    def people(self, comparison: Comparison) -> ReleaseRows:
+        """Return how some people of the table are released, with all their rows."""
+        if self.plan is not None:
+            return releasing_people(self.plan, comparison)
+        table = comparison.files.original
+
+        def of_rows(rows: RowNumbers, number: int) -> pl.DataFrame:
+            key = as_key(number).child("rival on a half")
+            return self.of(taken(table, rows))(key).frame
+
+        return of_rows
 
 
-def _maker(candidate: Candidate, subject: Subject, made: Plan | None) -> _Maker:
+def _maker(candidate: Candidate, subject: Subject) -> _Maker:
     table, schema = subject.table, subject.schema
-    if made is None:
+    if candidate.rival:
 
         def of_rival(other: Table) -> Callable[[Key], Table]:
             return lambda key: rival_release(
                 other, candidate.rival, schema=schema, random_state=key
             )
 
-        def of_rows(rows: RowNumbers, number: int) -> pl.DataFrame:
-            key = as_key(number).child("rival on a half")
-            return of_rival(table.with_frame(table.frame[rows]))(key).frame
+        return _Maker(of_rival, of_rival(table), None)
 
-        return _Maker(of_rival(table), of_rows, of_rival)
-
-    def of_plan(planned: Plan) -> Callable[[Key], Table]:
+    def of_plan(planned: Plan | DesignPlan) -> Callable[[Key], Table]:
         def released(key: Key) -> Table:
             found: Table = release(planned, key).table
             return found
 
         return released
 
+    made = plan_of(candidate, subject)
     return _Maker(
-        of_plan(made),
-        releasing_rows(made, table),
-        lambda other: of_plan(plan_of(candidate, Subject(other, schema))),
+        lambda other: of_plan(plan_of(candidate, Subject(other, schema))), of_plan(made), made
     )
 
 
@@ -184,30 +188,48 @@ def _tried(
     config: RaceConfig, candidate: Candidate, draws: Draws, subject: Subject
 ) -> Iterator[_Row]:
     purpose = "fresh" if draws.fresh else "race"
-    key = as_key(config.seed).child(purpose).child(candidate.name)
-    made = None if candidate.rival else plan_of(candidate, subject)
-    maker = _maker(candidate, subject, made)
+    # The same keys for all: what luck they share does not part them.
+    key = as_key(config.seed).child(purpose)
+    maker = _maker(candidate, subject)
     first = maker.whole(key.child("key", draws.keys[0]))
-    comparison = match_tables(subject.table, first, subject.schema)
-    yield from _under_keys(config, subject, maker, comparison, key, range(*draws.keys))
-    yield from _on_halves(maker, comparison, range(*draws.splits))
-    if draws.fresh and made is not None:
-        yield _assessed(config, subject, first, made)
-    # Where people are planted does not depend on the candidate: relations are those that are found.
-    usual = made is not None and made.recipe.find_relations
-    reference = made if usual else None
-    for number in range(*draws.plantings):
-        if reference is None:
-            reference = plan_of(Candidate(name="", method="sa", recipe="mixed"), subject)
-        planted = plant_people(subject.table, reference, (config.seed, number))
+    comparison = matched(subject.table, first, subject.schema)
+    releases = _with_first(_under(maker.whole, key), draws.keys[0], first)
+    yield from _under_keys(config, subject, releases, comparison, range(*draws.keys))
+    yield from _on_halves(maker.people(comparison), comparison, range(*draws.splits))
+    if draws.fresh and maker.plan is not None:
+        yield _assessed(config, subject, first, maker.plan)
+    yield from _planted(config, subject, maker, key, range(*draws.plantings))
+
+
+def _planted(
+    config: RaceConfig, subject: Subject, maker: _Maker, key: Key, numbers: Sequence[int]
+) -> Iterator[_Row]:
+    """Yield which share of planted people is found. Where they are is the same for all."""
+    if not numbers:
+        return
+    made = maker.plan
+    if not isinstance(made, Plan) or not made.recipe.find_relations:
+        made = plan_of_rows(subject)
+    for number in numbers:
+        planted = plant_people(
+            subject.table, made, (config.seed, number), design=subject.schema.design
+        )
         if planted is None:
             continue
         try:
-            releases = _under(maker.another(planted.table), key.child("planting", number))
+            releases = _under(maker.of(planted.table), key.child("planting", number))
             shares = share_found(planted, subject.schema, releases, _KEYS_A_PLANTING)
         except ICSAError:  # with somebody so far out this table cannot be released
             continue
         yield "planting", number, "found", float(np.mean(shares)), ""
+
+
+def plan_of_rows(subject: Subject) -> Plan:
+    """Return a plan in which every row stands for itself: it knows relations of columns."""
+    alone = replace(subject.schema, design=Design(unit=False))
+    found = plan_of(Candidate(name="", method="sa", recipe="mixed"), Subject(subject.table, alone))
+    assert isinstance(found, Plan)
+    return found
 
 
 def _under(releases: Callable[[Key], Table], key: Key) -> Callable[[int], Table]:
@@ -215,12 +237,18 @@ def _under(releases: Callable[[Key], Table], key: Key) -> Callable[[int], Table]
     return lambda number: releases(key.child("key", number))
 
 
+def _with_first(
+    releases: Callable[[int], Table], number: int, first: Table
+) -> Callable[[int], Table]:
+    """Return the same releases; the one that is there already is not made again."""
+    return lambda other: first if other == number else releases(other)
+
+
 def _under_keys(
     config: RaceConfig,
     subject: Subject,
-    maker: _Maker,
+    releases: Callable[[int], Table],
     comparison: Comparison,
-    key: Key,
     numbers: Sequence[int],
 ) -> Iterator[_Row]:
     """Yield the word and the losses under every key."""
@@ -229,21 +257,23 @@ def _under_keys(
     released: list[Table] = []
 
     def redraw(place: int) -> FeatureTable:
-        released.append(maker.whole(key.child("key", numbers[place])))
+        released.append(releases(numbers[place]))
         return comparison.encode(released[-1].frame)
 
     privacy = assess_privacy(comparison.features, redraw=redraw, n_redraws=len(numbers))
     assert privacy.redrawn is not None
     curves = [Curve(*curve) for curve in config.curves]
+    asked = replace(config.asked, design=subject.schema.design)
     for number, word, table in zip(numbers, privacy.redrawn.words, released, strict=True):
         yield "key", number, "word", float(_WORDS.index(word)), ""
-        matched = match_tables(subject.table, table, subject.schema)
-        parts = losses_of(matched, config.asked, curves)
+        parts = losses_of(matched(subject.table, table, subject.schema), asked, curves)
         for name, value in {**parts, "loss": loss_of(parts)}.items():
             yield "key", number, name, value, ""
 
 
-def _assessed(config: RaceConfig, subject: Subject, released: Table, made: Plan) -> _Row:
+def _assessed(
+    config: RaceConfig, subject: Subject, released: Table, made: Plan | DesignPlan
+) -> _Row:
     """Return the word of a whole assessment, with the reasons."""
     found = assess(
         subject.table,
@@ -257,7 +287,9 @@ def _assessed(config: RaceConfig, subject: Subject, released: Table, made: Plan)
     return "assessed", 0, "word", float(_WORDS.index(found.verdict)), reasons
 
 
-def _on_halves(maker: _Maker, comparison: Comparison, splits: Sequence[int]) -> Iterator[_Row]:
+def _on_halves(
+    release_rows: ReleaseRows, comparison: Comparison, splits: Sequence[int]
+) -> Iterator[_Row]:
     """Yield how well members are told from others, and what attackers gain, on each split."""
     if not splits:
         return
@@ -266,7 +298,7 @@ def _on_halves(maker: _Maker, comparison: Comparison, splits: Sequence[int]) -> 
         rounds: list[Round] = []
         gains: dict[str, list[float]] = {}
         try:
-            both = released_halves(comparison, maker.rows, split)
+            both = released_halves(comparison, release_rows, split)
         except ICSAError:  # half of the people are too few: nothing is told of halves then
             continue
         for released, who in both:

@@ -52,7 +52,7 @@ def chosen_options(
     table, schema
         What is to be released.
     choices : mapping
-        Of `icsa.release.prepare`: columns to keep and to drop; a design is refused.
+        Of `icsa.release.prepare`: columns to keep and to drop, and whom the rows are about.
     quiet : bool
         Whether to say nothing.
     **asked
@@ -60,18 +60,14 @@ def chosen_options(
     """
     from icsa.cli.compare import compared
 
-    if any(choices["design"].values()):
-        raise InputError(
-            "--choose is for tables of one row a person: leave --unit, --weight, --strata and "
-            "their like out, or name the method."
-        )
-    if choices["design"].get("unit") is False:
+    said = {key: value for key, value in choices["design"].items() if key != "raking"}
+    if choices["design"].get("raking") is False:
         from icsa.inspection import guess_schema
         from icsa.schema import with_design
 
-        schema = with_design(guess_schema(table) if schema is None else schema, unit=False)
+        schema = with_design(guess_schema(table) if schema is None else schema, raking=False)
     fates = {"keep": choices["keep"], "drop": choices["drop"]}
-    found = compared(table, schema, quiet=quiet, **fates, **asked)
+    found = compared(table, schema, quiet=quiet, **fates, **said, **asked)
     if not quiet:
         print(found.advice.text)
     if not found.advice.may_be_released:

@@ -39,7 +39,9 @@ __all__ = [
     "risk_over_redraws",
 ]
 
-KeyLuck = Literal["lucky", "typical", "unlucky"]
+KeyLuck = Literal["lucky", "typical", "unlucky", "one of too few to tell its luck"]
+# With fewer keys than these there is no best or worst tenth of them.
+_FEWEST_KEYS = 10
 
 _LEVEL = 0.95
 # So few combinations are counted one by one.
@@ -100,6 +102,8 @@ class RedrawnRisk:
     def luck(self, rho: Vector) -> KeyLuck:
         """Return whether the smallest rho of a release is among the best or worst tenth of keys.
 
+        Of fewer than ten keys nothing is said.
+
         Examples
         --------
         >>> rho = np.linspace(0.1, 1.0, 10).reshape(10, 1)
@@ -107,6 +111,8 @@ class RedrawnRisk:
         >>> RedrawnRisk(nothing, np.zeros(1), rho).luck(np.array([0.05]))
         'unlucky'
         """
+        if self.rho.shape[0] < _FEWEST_KEYS:
+            return "one of too few to tell its luck"
         share = float(np.mean(self.rho.min(axis=1) <= rho.min()))
         if share <= 0.1:
             return "unlucky"

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from icsa.comparison.column_pairs import ColumnPair
+from icsa.matrices import Vector
 from icsa.measures import Reach, reach_beyond
 
-__all__ = ["BeyondRange", "values_beyond_range"]
+__all__ = ["BeyondRange", "lengths_beyond", "values_beyond_range"]
 
 # Chance that any of all columns is told without reason.
 _CHANCE = 1e-3
@@ -24,8 +25,7 @@ _CHANCE = 1e-3
 class BeyondRange:
     """Released numbers beyond the original's smallest and largest.
 
-    Whoever compares releases counts `excess` and `farthest` as losses. Exact counts beside a
-    release tell where the original's extremes lie: not to be handed out.
+    Exact counts beside a release tell where the original's extremes lie: not to be handed out.
 
     Attributes
     ----------
@@ -40,19 +40,6 @@ class BeyondRange:
     reaches: Mapping[str, Reach]
     share: float
     expected: float
-
-    @property
-    def excess(self) -> float:
-        """The share beyond what another sample has, 0 or more."""
-        return max(0.0, self.share - self.expected)
-
-    @property
-    def farthest(self) -> float:
-        """How far the farthest number of a column lies beyond, in lengths of its range: the mean.
-
-        Columns none of whose numbers lie beyond count as 0.
-        """
-        return float(np.mean([reach.share for reach in self.reaches.values()] or [0.0]))
 
     @property
     def told(self) -> tuple[str, ...]:
@@ -96,3 +83,37 @@ def values_beyond_range(columns: Sequence[ColumnPair]) -> BeyondRange:
         expected += at_ends * released.size / (original.size + 1)
         cells += released.size
     return BeyondRange(reaches, beyond / max(1, cells), expected / max(1, cells))
+
+
+def lengths_beyond(original: Vector, released: Vector) -> float:
+    """Return how far released numbers lie beyond the original's range, over what chance gives.
+
+    All lengths beyond the smallest and the largest are added up. For the yardstick people are
+    halved at random: with x_1 >= x_2 >= ... the larger half of those numbers lies beyond the other
+    by sum over i < j of x_i - x_j, where x_j is the largest of the other half, which it is with
+    probability 2^-j. The range over the number of people is the least that counts.
+
+    Examples
+    --------
+    >>> x = np.arange(100.0)
+    >>> lengths_beyond(x, x), round(lengths_beyond(x, np.append(x, [101.0, -1.0])), 2)
+    (0.0, 0.75)
+    """
+    known, new = (numbers[~np.isnan(numbers)] for numbers in (original, released))
+    if known.size < 2 or not new.size:
+        return 0.0
+    ordered = np.sort(known)
+    low, high = float(ordered[0]), float(ordered[-1])
+    beyond = np.maximum(new - high, 0.0).sum() + np.maximum(low - new, 0.0).sum()
+    usual = _usual_excess(ordered[::-1]) + _usual_excess(-ordered)
+    least = max(usual, (high - low) / known.size)
+    return float(beyond / least) if least > 0.0 else 0.0
+
+
+def _usual_excess(descending: Vector) -> float:
+    """Return the mean of how far one random half of numbers lies above the other."""
+    top = descending[: min(descending.size, 60)]
+    count = np.arange(1, top.size + 1)
+    # sum over i < j of x_i - x_j, for every j
+    above = np.cumsum(top) - count * top
+    return float(np.sum(above * 0.5**count))

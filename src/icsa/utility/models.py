@@ -18,6 +18,7 @@ from icsa.errors import InputError, UnknownNameError
 from icsa.matrices import Matrix
 from icsa.measures import NotEstimable
 from icsa.utility.estimates import AnalysisComparison, Estimated, Outcome, compare_estimates
+from icsa.utility.firth import firth_logistic
 from icsa.utility.formulas import library, read_formula
 from icsa.utility.model_data import (
     Family,
@@ -38,7 +39,12 @@ _LEAST_SINE = 1e-9
 
 
 def fit_models(
-    original: Any, released: Any, formula: str, *, family: Choice = "auto"
+    original: Any,
+    released: Any,
+    formula: str,
+    *,
+    family: Choice = "auto",
+    bias_reduced: bool = False,
 ) -> AnalysisComparison:
     """Return a regression's coefficients on both tables, side by side.
 
@@ -60,6 +66,9 @@ def fit_models(
     formula : str
         See `icsa.utility.formulas.read_formula`.
     family : "auto", "least squares", "logistic" or "poisson"
+    bias_reduced : bool
+        Whether logistic regressions are Firth's, which exist where predictors separate the
+        response.
 
     Returns
     -------
@@ -89,10 +98,10 @@ def fit_models(
     first, second = model_data(*tables, asked, family)
     if isinstance(first, NotEstimable):
         raise unusable(asked.text, first)
-    outcomes = fit(first)
+    outcomes = fit(first, bias_reduced=bias_reduced)
     if isinstance(outcomes, NotEstimable):
         raise unusable(asked.text, outcomes)
-    found = second if isinstance(second, NotEstimable) else fit(second)
+    found = second if isinstance(second, NotEstimable) else fit(second, bias_reduced=bias_reduced)
     released_outcomes: Mapping[str, Outcome] = (
         dict.fromkeys(outcomes, found) if isinstance(found, NotEstimable) else found
     )
@@ -140,10 +149,11 @@ def run_analysis(
     )
 
 
-def fit(data: ModelData) -> dict[str, Outcome] | NotEstimable:
+def fit(data: ModelData, *, bias_reduced: bool = False) -> dict[str, Outcome] | NotEstimable:
     """Return every coefficient with its standard error and 95% interval.
 
-    Columns that are 0 throughout (a level that no row has) are left out and not estimable.
+    Columns that are 0 throughout (a level that no row has) are left out and not estimable. Logistic
+    regressions are Firth's where `bias_reduced` is true.
     Intervals are Student's for least squares and normal for the other families.
 
     Examples
@@ -163,7 +173,8 @@ def fit(data: ModelData) -> dict[str, Outcome] | NotEstimable:
     reason = _why_not(data, design, [data.names[position] for position in used])
     if reason is not None:
         return reason
-    fitted = _fitted(data, design)
+    firth = bias_reduced and data.family == "logistic"
+    fitted: Any = firth_logistic(design, data.response) if firth else _fitted(data, design)
     if isinstance(fitted, NotEstimable):
         return fitted
     if data.family == "least squares" and fitted.ssr <= _LEAST_SINE**2 * fitted.uncentered_tss:
