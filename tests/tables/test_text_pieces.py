@@ -131,7 +131,7 @@ def text_tables(draw: st.DrawFn) -> str:
 
 
 @given(text=text_tables(), n_bytes=st.integers(8, 400))
-@settings(max_examples=250, deadline=None, derandomize=True)
+@settings(max_examples=120, deadline=None, derandomize=True)
 def test_cells_types_and_sentences_are_those_of_a_file_that_is_read_at_once(
     text: str, n_bytes: int
 ):

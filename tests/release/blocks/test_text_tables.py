@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -168,3 +169,16 @@ def test_strings_that_do_not_fit_are_refused(tmp_path: Path):
     of_few_kinds().write_csv(path)
     with pytest.raises(InputError, match=r"'\w+' takes 0\.012 GB as text .* --memory more"):
         released(path, tmp_path / "found.csv", memory=11_000_000)
+
+
+@pytest.mark.parametrize("names", [("kg", "dose", "score"), ("group", "seen", "patient")])
+def test_a_full_disk_is_named(tmp_path: Path, names: tuple[str, ...]):
+    path = tmp_path / "t.csv"
+    of_all_kinds().select(names).write_csv(path)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, before[1]))
+    try:
+        with pytest.raises(OSError, match=r"No space left for scratch files.*--scratch"):
+            released(path, tmp_path / "found.csv", n_bytes=1 << 23)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import pickle
+import re
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from icsa.files import UNFINISHED
 from icsa.matrices import Matrix, Vector
@@ -27,6 +29,7 @@ from icsa.matrices import Matrix, Vector
 __all__ = ["Scratch", "StoredNumbers"]
 
 _SPARE = "spare"
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True)
@@ -76,9 +79,8 @@ class Scratch:
         """Have an error of writing say where there is no room; libraries seldom do."""
         try:
             yield
-        except OSError as error:
-            # What numpy raises where it could write a part only has no number.
-            if error.errno not in (None, errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        except (OSError, pl.exceptions.ComputeError) as error:
+            if not _is_about_room(error):
                 raise
             raise OSError(
                 errno.ENOSPC,
@@ -188,6 +190,14 @@ class Scratch:
             os.link(self.path(what, place), target)
         except OSError:
             shutil.copyfile(self.path(what, place), target)
+
+
+def _is_about_room(error: Exception) -> bool:
+    """Return whether an error of writing is that the disk is full."""
+    if isinstance(error, OSError):  # numpy's, where it could write a part only, has no number
+        return error.errno in (None, *_NO_ROOM)
+    told = re.search(r"os error (\d+)", str(error))  # polars writes the number into its sentence
+    return told is not None and int(told[1]) in _NO_ROOM
 
 
 def _read_all(file: RawIOBase, target: memoryview) -> None:
