@@ -1,9 +1,10 @@
-"""A release from files against polars' streaming copy of the same Parquet.
+"""A release from files against polars' streaming copy of the same files.
 
-Processor time of both, resident memory, how time grows from a tenth of the rows, and what a second
-worker saves on the clock. Run it alone on a machine::
+Processor time of both, resident memory, the most room that scratch takes, how time grows from a
+tenth of the rows, and what a second worker saves on the clock. Run it alone on a machine::
 
     python -m benchmarks.large_tables --rows 10000000 --json out.json
+    python -m benchmarks.large_tables --rows 10000000 --text
 """
 
 from __future__ import annotations
@@ -17,8 +18,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Event, Thread
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -26,7 +30,6 @@ from polars.io.plugins import register_io_source
 
 N_COLUMNS = 20
 _BLOCK = 250_000
-_COPY = "import polars; polars.scan_parquet({0!r}).sink_parquet({1!r})"
 
 
 def write_table(path: Path, n_rows: int) -> None:
@@ -50,39 +53,81 @@ def write_table(path: Path, n_rows: int) -> None:
     register_io_source(blocks, schema=schema).sink_parquet(path)
 
 
-def timed(command: list[str]) -> dict[str, float]:
-    """Return processor seconds, seconds and gigabytes of a command and its children."""
+def room_of(folder: Path) -> int:
+    """Return the bytes on disk of the scratch folders in a folder; files may go while we look."""
+    found = 0
+    for path in folder.glob(".icsa-scratch-*/**/*"):
+        with suppress(OSError):
+            found += 512 * path.stat().st_blocks
+    return found
+
+
+@contextmanager
+def watched(folder: Path) -> Iterator[list[int]]:
+    """Give a list that ends up with the most room that scratch took, looked at twice a second."""
+    most, done = [0], Event()
+
+    def watch() -> None:
+        while not done.wait(0.5):
+            most[0] = max(most[0], room_of(folder))
+
+    watcher = Thread(target=watch)
+    watcher.start()
+    try:
+        yield most
+    finally:
+        done.set()
+        watcher.join()
+
+
+def timed(command: list[str], scratch: Path) -> dict[str, float]:
+    """Return processor seconds, seconds, gigabytes of a command and its children, and of scratch.
+
+    The memory is that of the largest process.
+    """
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     # A process between, whose children are this command's alone: the largest is asked for.
     script = (
         "import resource, subprocess, sys; code = subprocess.run(sys.argv[1:]).returncode; "
         "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(code)"
     )
-    found = subprocess.run(
-        [sys.executable, "-c", script, *command], check=True, stdout=subprocess.PIPE, text=True
-    )
+    with watched(scratch) as most:
+        found = subprocess.run(
+            [sys.executable, "-c", script, *command], check=True, stdout=subprocess.PIPE, text=True
+        )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return {
         "cpu": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
         "wall": time.perf_counter() - start,
         "gigabytes": int(found.stdout.split()[-1]) / 1e6,
+        "scratch": most[0] / 1e9,
     }
 
 
-def measured(folder: Path, n_rows: int, memory: str, workers: tuple[int, ...]) -> dict[str, object]:
-    """Return the times of a copy and of releases of a table of so many rows."""
-    source, target = folder / f"{n_rows}.parquet", folder / "release.parquet"
-    write_table(source, n_rows)
-    found: dict[str, object] = {"rows": n_rows, "columns": N_COLUMNS}
-    found["copy"] = timed([sys.executable, "-c", _COPY.format(str(source), str(target))])
+def measured(
+    source: Path, n_rows: int, memory: str, workers: Sequence[int], target: Path | None = None
+) -> dict[str, Any]:
+    """Return the times of copies by polars and of releases of a table of so many rows."""
+    folder, kind = source.parent, source.suffix[1:]
+    target = target or folder / f"release.{kind}"
+    copy = f"import polars; polars.scan_{kind}({str(source)!r}).sink_{kind}({str(target)!r})"
+    found: dict[str, Any] = {"file": kind, "rows": n_rows, "columns": N_COLUMNS}
+    found["copies"] = [timed([sys.executable, "-c", copy], folder)]
     for count in workers:
         command = [*(sys.executable, "-m", "icsa", "anonymize", str(source)), "--seed", "1", "-q"]
         command += ["--output", str(target), "--force", "--memory", memory]
         command += ["--workers", str(count), "--scratch", str(folder)]
-        found[f"release, {count} worker(s)"] = timed(command)
+        found[f"{count} worker(s)"] = made = timed(command, folder)
+        made["scratch, in tables as numbers"] = made["scratch"] / (8e-9 * n_rows * N_COLUMNS)
         print(json.dumps(found), flush=True)
-    found["copy again"] = timed([sys.executable, "-c", _COPY.format(str(source), str(target))])
-    source.unlink()
+    again = folder / f"copy.{kind}"  # the release stays
+    found["copies"].append(
+        timed([sys.executable, "-c", copy.replace(str(target), str(again))], folder)
+    )
+    again.unlink()
+    found["cpu, in copies by polars"] = [
+        found[f"{workers[0]} worker(s)"]["cpu"] / one["cpu"] for one in found["copies"]
+    ]
     return found
 
 
@@ -93,25 +138,41 @@ def main() -> None:
     asked.add_argument("--memory", default="2GB")
     asked.add_argument("--folder", default=None)
     asked.add_argument("--json", default=None)
+    asked.add_argument("--text", action="store_true", help="CSV files instead of Parquet")
+    asked.add_argument("--table", default=None, help="one table that is there, of --rows rows")
+    asked.add_argument("--release", default=None, help="where its release goes")
     options = asked.parse_args()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    with tempfile.TemporaryDirectory(dir=options.folder) as name:
-        small = measured(Path(name), options.rows // 10, options.memory, (1,))
-        large = measured(Path(name), options.rows, options.memory, (1, 2))
-    one, two = (large[f"release, {count} worker(s)"] for count in (1, 2))
-    before = small["release, 1 worker(s)"]
-    copies = [large["copy"]["cpu"], large["copy again"]["cpu"]]  # type: ignore[index]
-    summary = {
-        "cpu, in copies by polars": one["cpu"] / (sum(copies) / 2),  # type: ignore[index]
-        "exponent": math.log10(one["cpu"] / before["cpu"]),  # type: ignore[index]
-        "gigabytes": one["gigabytes"],  # type: ignore[index]
-        "wall, 1 worker": one["wall"],  # type: ignore[index]
-        "wall, 2 workers": two["wall"],  # type: ignore[index]
-    }
-    print(json.dumps(summary, indent=2))
+    if options.table:
+        release = Path(options.release) if options.release else None
+        found: Any = measured(Path(options.table), options.rows, options.memory, (1,), release)
+    else:
+        found = _both_sizes(options)
+    print(json.dumps(found, indent=2))
     if options.json:
-        text = json.dumps({"small": small, "large": large, **summary}, indent=2)
-        Path(options.json).write_text(text, encoding="utf-8")
+        Path(options.json).write_text(json.dumps(found, indent=2), encoding="utf-8")
+
+
+def _both_sizes(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the figures of a table, and of one with a tenth of its rows."""
+    found: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory(dir=options.folder) as name:
+        for size, n_rows, workers in (
+            ("small", options.rows // 10, (1,)),
+            ("large", options.rows, (1, 2)),
+        ):
+            source = Path(name) / f"{n_rows}.parquet"
+            write_table(source, n_rows)
+            if options.text:
+                text = source.with_suffix(".csv")
+                pl.scan_parquet(source).sink_csv(text)
+                source.unlink()
+                source = text
+            found[size] = measured(source, n_rows, options.memory, workers)
+            source.unlink()
+    times = [found[size]["1 worker(s)"]["cpu"] for size in ("small", "large")]
+    found["exponent"] = math.log10(times[1] / times[0])
+    return found
 
 
 if __name__ == "__main__":

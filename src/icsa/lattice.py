@@ -129,15 +129,11 @@ def find_lattice(numbers: Vector, *, precision: float = 2.0**-53) -> Lattice | N
     >>> find_lattice(np.array([0.1234567890123456, 1.0, 3.141592653589793])) is None
     True
     """
-    # Zero is on every grid, so that it tells nothing.
-    telling = numbers != 0.0
-    digits, telling_on_grid = _fewest_digits(numbers[telling], precision)
+    digits, on_grid = _fewest_digits(numbers, precision)
     if digits is None:
         return None
-    on_grid = np.ones(numbers.size, dtype=bool)
-    on_grid[telling] = telling_on_grid
-    units = np.rint(numbers[on_grid] * 10.0**digits).astype(np.int64)
-    distinct = int(np.unique(_evenly(units[units != 0])).size)
+    units = _units(numbers if on_grid.all() else numbers[on_grid], digits)
+    distinct = int(np.unique(_evenly_among(units, units != 0)).size)
     base = 10**digits
     divisor = _largest_divisor(units, base, distinct)
     if not on_grid.all():
@@ -145,7 +141,7 @@ def find_lattice(numbers: Vector, *, precision: float = 2.0**-53) -> Lattice | N
     common = _common_divisor(units)
     if common > divisor and (divisor / common) ** (distinct - 1) <= _CHANCE:
         divisor = common
-    shifted = _common_divisor(units - units[0])
+    shifted = _common_divisor(units, units[0])
     if shifted > divisor and (divisor / shifted) ** max(distinct - 2, 0) <= _CHANCE:
         return Lattice(Fraction(shifted, base), Fraction(int(units[0]) % shifted, base))
     return Lattice(Fraction(divisor, base))
@@ -319,14 +315,39 @@ def _evenly(cells: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
     return cells if cells.size <= _SAMPLE else cells[spread_positions(cells.size)]
 
 
+def _evenly_among(
+    cells: npt.NDArray[np.generic], flags: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.generic]:
+    """Return about `_SAMPLE` of the cells with a flag, as `_evenly` does, without copying them."""
+    blocks = list(row_blocks(cells.size))
+    ends = np.cumsum([np.count_nonzero(flags[rows]) for rows in blocks])
+    size = int(ends[-1]) if blocks else 0
+    if size == cells.size:
+        return _evenly(cells)
+    if size <= _SAMPLE:
+        return cells[flags]
+    wanted = spread_positions(size)
+    found = np.empty(wanted.size, dtype=cells.dtype)
+    within = np.searchsorted(ends, wanted, side="right")
+    for number in np.unique(within):
+        mine, rows = within == number, blocks[number]
+        first = int(ends[number - 1]) if number else 0
+        found[mine] = cells[rows][np.flatnonzero(flags[rows])[wanted[mine] - first]]
+    return found
+
+
 def _fewest_digits(numbers: Vector, precision: float) -> tuple[int | None, npt.NDArray[np.bool_]]:
     """Return the number of decimals that nearly all numbers have at most, and which have."""
-    sample = np.asarray(_evenly(numbers), dtype=np.float64)
-    for digits in range(_DIGITS + 1):
+    # Zero is on every grid, so that it tells nothing.
+    telling = numbers != 0.0
+    n_telling = int(np.count_nonzero(telling))
+    sample = np.asarray(_evenly_among(numbers, telling), dtype=np.float64)
+    for digits in range(_DIGITS + 1) if n_telling else ():
         if _on_grid(sample, digits, precision).mean() < _SHARE - 0.005:
             continue
         found = _on_grid(numbers, digits, precision)
-        if found.mean() >= _SHARE:
+        n_found = int(np.count_nonzero(found)) - (numbers.size - n_telling)
+        if n_found / n_telling >= _SHARE:
             return digits, found
     return None, np.zeros(numbers.size, dtype=bool)
 
@@ -371,9 +392,20 @@ def _share_of_multiples(units: npt.NDArray[np.generic], divisor: int) -> float:
     return int(np.count_nonzero(whole % divisor == 0)) / whole.size
 
 
-def _common_divisor(units: npt.NDArray[np.int64]) -> int:
-    """Return the greatest common divisor; of a sample first, as most tables decide there."""
-    common = int(np.gcd.reduce(np.asarray(_evenly(units), dtype=np.int64)))
+def _common_divisor(units: npt.NDArray[np.int64], origin: int = 0) -> int:
+    """Return the greatest common divisor of what units have beyond one of them.
+
+    Of a sample first, as most tables decide there.
+    """
+    common = int(np.gcd.reduce(np.asarray(_evenly(units), dtype=np.int64) - origin))
     if common <= 1 or units.size <= _SAMPLE:
         return common
-    return int(np.gcd.reduce(np.append(np.unique(units % common), common)))
+    return int(np.gcd.reduce(np.append(np.unique((units - origin) % common), common)))
+
+
+def _units(numbers: Vector, digits: int) -> npt.NDArray[np.int64]:
+    """Return numbers as multiples of 10^-digits."""
+    found = np.empty(numbers.size, dtype=np.int64)
+    for rows in row_blocks(numbers.size):  # what is needed between stays in the cache
+        found[rows] = np.rint(numbers[rows] * 10.0**digits)
+    return found

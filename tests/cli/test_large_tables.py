@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from icsa import cli
-from icsa.cli.large_tables import parsed_size
+from icsa.cli.large_inputs import parsed_size
 from icsa.release import anonymize
 from tests.release.blocks.tables import measured
 
@@ -110,7 +110,7 @@ def test_what_is_done_is_explained_and_nothing_runs(big: Path, capsys: pytest.Ca
         (("--memory", "5MB"), "takes 0.0096 GB while it is worked on"),
         (("--memory", "much"), "'much' is no size"),
         (("--memory", SMALL, "--report", "r.html"), "A report needs the table in memory"),
-        (("--memory", SMALL, "--output", "out.csv"), "is written as Parquet"),
+        (("--memory", SMALL, "--output", "out.xlsx"), "is written as CSV or Parquet"),
         (("--memory", SMALL, "--weight", "kg"), "weight needs the table in memory"),
         (("--memory", SMALL, "--method", "forest"), "Forests look at all rows"),
     ],
@@ -143,12 +143,131 @@ def test_options_for_large_tables_are_refused_for_others(
     path = tmp_path / "small.csv"
     path.write_text("age\n41\n")
     assert run(path, "--workers", "2") == 2
-    assert "--workers is for Parquet files" in capsys.readouterr().err
+    assert "--workers is for tables of more than 200,000 rows, and" in capsys.readouterr().err
     measured(n_rows=300).write_parquet(tmp_path / "small.parquet")
     assert run(tmp_path / "small.parquet", "--resume") == 2
     assert "for tables of more than 200,000 rows" in capsys.readouterr().err
     assert run(path, "--memory", "3B") == 2
-    assert "Write it as Parquet" in capsys.readouterr().err
+    assert "more than fits in memory, where tables of up to 200,000" in capsys.readouterr().err
+    workbook = tmp_path / "small.xlsx"
+    measured(n_rows=300).write_excel(workbook)
+    assert run(workbook, "--dask", "local") == 2
+    assert "--dask is for CSV and Parquet files" in capsys.readouterr().err
+    assert run(workbook, "--memory", "3kB") == 2
+    assert "Write it as CSV or Parquet, which need not fit" in capsys.readouterr().err
+
+
+@pytest.fixture
+def text(tmp_path: Path, frame: pl.DataFrame) -> Path:
+    path = tmp_path / "big.csv"
+    frame.with_columns(pl.col("dose").round(3)).write_csv(path)
+    return path
+
+
+@pytest.fixture
+def wanted(text: Path) -> bytes:
+    target = text.with_name("wanted.csv")
+    assert run(text, "--seed", "1", "--output", str(target), "-q") == 0
+    return target.read_bytes()
+
+
+def test_a_text_file_that_does_not_fit_gives_the_bytes_that_it_gives_in_memory(
+    text: Path, wanted: bytes, capsys: pytest.CaptureFixture[str]
+):
+    assert run(text, "--memory", SMALL, "--seed", "1") == 0
+    shown = capsys.readouterr().out
+    assert "big.csv: CSV, separator ',', decimal '.', UTF-8, 201,000 rows, 3 columns" in shown
+    target = text.with_name("big.release.csv")
+    assert target.read_bytes() == wanted
+    assert leftover(text.parent) == []
+    assert run(text, "--memory", SMALL, "--seed", "1", "-q") == 2
+    assert "is there already" in capsys.readouterr().err
+    again = ("--seed", "1", "--force", "-q", "--scratch", str(text.parent))
+    for engine in ((), ("--dask", "local")):
+        target.write_bytes(b"")
+        assert run(text, "--workers", "2", *engine, *again) == 0
+        assert target.read_bytes() == wanted
+    assert leftover(text.parent) == []
+
+
+def test_text_into_parquet_and_parquet_into_text(text: Path, wanted: bytes, frame: pl.DataFrame):
+    options = ("--memory", SMALL, "--seed", "1", "-q")
+    assert run(text, "--output", str(text.with_suffix(".out.parquet")), *options) == 0
+    found = pl.read_parquet(text.with_suffix(".out.parquet"))
+    assert found.equals(pl.read_csv(wanted))
+    big, target = text.with_name("big.parquet"), text.with_name("of_parquet.csv")
+    frame.write_parquet(big)
+    assert run(big, "--output", str(target), *options) == 0
+    assert run(big, "--output", str(target.with_name("in_memory.csv")), "--seed", "1", "-q") == 0
+    assert target.read_bytes() == target.with_name("in_memory.csv").read_bytes()
+
+
+def test_a_killed_run_on_text_is_gone_on_with(text: Path, wanted: bytes):
+    command = [sys.executable, "-m", "icsa", "anonymize", str(text), "--memory", SMALL]
+    command += ["--seed", "1", "-q"]
+    for until in ("typing-1", "fitting_columns-1", "masking-0"):
+        more = ["--resume"] if list(text.parent.glob(".icsa-scratch-*")) else []
+        with subprocess.Popen([*command, *more]) as first:
+            while not list(text.parent.glob(f".icsa-scratch-*/found/{until}")):
+                assert first.poll() is None, "it ended too soon to be killed"
+                time.sleep(0.002)
+            os.kill(first.pid, signal.SIGKILL)
+    assert not text.with_name("big.release.csv").exists()
+    subprocess.run([*command, "--resume"], check=True)
+    assert text.with_name("big.release.csv").read_bytes() == wanted
+    assert leftover(text.parent) == []
+
+
+def test_passes_over_text_are_explained(text: Path, capsys: pytest.CaptureFixture[str]):
+    assert run(text, "--memory", SMALL, "--explain") == 0
+    shown = capsys.readouterr().out
+    assert "201,000 rows, 3 columns in 1 file(s)" in shown
+    assert "reading" in shown
+    assert "typing" in shown
+    assert [path.name for path in text.parent.iterdir()] == ["big.csv"]
+
+
+@pytest.mark.parametrize(
+    ("line", "options", "said"),
+    [
+        (b"1.5,2.5", (), "row 150000 (the header is row 1): 2 cells where the header has 3"),
+        (b"1.5,\xe9,2", ("--encoding", "utf-8"), "is not UTF-8 (from line"),
+        (b"1.5,\0,2", (), "line 150000 has a zero byte"),
+        (b"", ("--memory", "5MB"), "takes 0.0096 GB while it is worked on"),
+        (b"", ("--weight", "kg"), "weight needs the table in memory"),
+        (b"", ("--separator", "\t"), "the file is one column, and 3 by ','"),
+        (b"", ("--decimal", ","), "The decimal mark ',' does not go with the file"),
+    ],
+)
+def test_what_is_wrong_far_below_is_told_in_a_sentence_and_nothing_is_left(
+    text: Path,
+    capsys: pytest.CaptureFixture[str],
+    line: bytes,
+    options: tuple[str, ...],
+    said: str,
+):
+    lines = text.read_bytes().splitlines()
+    lines[149_999] = line or lines[149_999]
+    text.write_bytes(b"\n".join(lines))
+    assert run(text, "--memory", SMALL, "--seed", "1", *options) == 2
+    shown = capsys.readouterr().err
+    assert said in shown
+    assert shown.count("\n") == 1
+    assert [path.name for path in text.parent.iterdir()] == ["big.csv"]
+
+
+def test_a_column_that_is_text_far_below_is_what_it_is_in_memory(
+    text: Path, capsys: pytest.CaptureFixture[str]
+):
+    lines = text.read_bytes().splitlines()
+    lines[149_999] = b"1.5,somewhat,2"
+    text.write_bytes(b"\n".join(lines))
+    said = []
+    for options in ((), ("--memory", "30MB")):
+        assert run(text, "--seed", "1", "--force", "--json", *options) == 0
+        said.append((capsys.readouterr().out, text.with_name("big.release.csv").read_bytes()))
+    assert "left out" in said[0][0]
+    assert said[0] == said[1]
 
 
 def test_sizes():

@@ -42,7 +42,7 @@ def lines_of(rows: Sequence[Sequence[str]], separator: str = ",") -> str:
 def read(request: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reader:
     """Return a reader of text, by the way of small files or by that of large ones."""
     if request.param == "types from the first rows":
-        monkeypatch.setattr(text_reading_module, "_SMALL", 0)
+        monkeypatch.setattr(text_reading_module, "SMALL", 0)
 
     def read_lines(text: str, **options: Any) -> Table:
         path = tmp_path / "t.csv"

@@ -16,18 +16,25 @@ from icsa.errors import InputError
 from icsa.tables import Table, describe_layout, read_table, write_table
 from icsa.tables import text_reading as text_reading_module
 
+from .in_pieces import read_in_pieces
+
 Reader = Callable[..., Table]
 
 
-@pytest.fixture(params=["every cell looked at", "types from the first rows"])
+WAYS = ["every cell looked at", "types from the first rows", "in pieces"]
+
+
+@pytest.fixture(params=WAYS)
 def read(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reader:
-    """Read bytes or text as CSV, in the way of small files and in the way of large ones."""
-    if request.param == "types from the first rows":
-        monkeypatch.setattr(text_reading_module, "_SMALL", 0)
+    """Read bytes or text as CSV, in the way of small files, large ones, and those beyond memory."""
+    if request.param != WAYS[0]:
+        monkeypatch.setattr(text_reading_module, "SMALL", 0)
 
     def read_bytes(content: bytes | str, name: str = "t.csv", **options: Any) -> Table:
         path = tmp_path / name
         path.write_bytes(content.encode() if isinstance(content, str) else content)
+        if request.param == WAYS[2]:
+            return read_in_pieces(path, tmp_path / "scratch", **options)
         return read_table(path, **options)
 
     return read_bytes
@@ -343,7 +350,7 @@ class TestBelowTheSample:
 
     @pytest.fixture(autouse=True)
     def large(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("icsa.tables.text_reading._SMALL", 0)
+        monkeypatch.setattr("icsa.tables.text_reading.SMALL", 0)
         monkeypatch.setattr("icsa.tables.text_reading._SAMPLED_ROWS", 20)
 
     @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_gzip_has_neither_name_nor_time(tmp_path: Path) -> None:
 
 
 def test_blocks_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("icsa.tables.text_files._BLOCK", 2)
+    monkeypatch.setattr("icsa.tables.text_files.TEXT_ROWS", 2)
     moments = [
         dt.datetime(2020, 1, 1, 1),
         dt.datetime(2020, 1, 2),

@@ -46,12 +46,11 @@ from icsa.cli.arguments import (
 from icsa.cli.assessment_summary import print_assessment
 from icsa.cli.choosing import Choose, chosen_options, require_choosing, require_released
 from icsa.cli.compare import Budget, Classify, Models
+from icsa.cli.large_inputs import AskedFor, large_table
 from icsa.cli.large_tables import (
-    AskedFor,
     anonymize_large,
     default_target,
     is_folder_of_parts,
-    large_table,
     require_free_folder,
     write_key,
 )
@@ -221,7 +220,9 @@ def anonymize(
 
     # With --choose the workers are for comparing.
     asked = AskedFor(memory, 1 if choose else workers, dask, scratch, resume, explain)
-    large = large_table(file, asked)
+    reading = {"separator": separator, "decimal": decimal, "encoding": encoding, "sheet": sheet}
+    require_of_use([file], **reading)
+    large = large_table(file, asked, reading)
     if large is None:
         require_readable(file)
     target = default_target(file, large) if output is None else output
@@ -233,8 +234,6 @@ def anonymize(
         outputs["--output"] = None
         require_free_folder(target, file, force=force)
     require_free({**outputs, **reports}, (file, schema), force=force)
-    reading = {"separator": separator, "decimal": decimal, "encoding": encoding, "sheet": sheet}
-    require_of_use([file], **reading)
     if large is None:
         output_kind(target)
     key, assessed = as_key(seed), any(path is not None for path in reports.values())

@@ -3,127 +3,39 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from icsa.cli.large_inputs import AskedFor, allowed_bytes, known_kind
 from icsa.errors import InputError
 
 if TYPE_CHECKING:
     from icsa.randomness import Key
     from icsa.release import Release
+    from icsa.release.blocks import MadeInBlocks, Passes
     from icsa.release.blocks.large_runs import Resources
     from icsa.release.blocks.scratch_runs import Run
+    from icsa.release.blocks.text_tables import TextTable
     from icsa.release.methods import MethodOptions
     from icsa.schema import Schema
+    from icsa.tables import Table
     from icsa.tables.stored import StoredTable
 
 __all__ = [
-    "AskedFor",
     "anonymize_large",
     "default_target",
     "is_folder_of_parts",
-    "large_table",
     "require_free_folder",
     "write_key",
 ]
 
-_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-# Tables of memory that a release in memory takes at its widest; measured.
-_TABLES_IN_MEMORY = 3.9
 
-
-class AskedFor(NamedTuple):
-    """Options that say how a table is to be released that does not fit."""
-
-    memory: str | None = None
-    workers: int = 1
-    dask: str | None = None
-    scratch: Path | None = None
-    resume: bool = False
-    explain: bool = False
-
-    @property
-    def option(self) -> str:
-        """An option that only such tables have a use for; empty where none was given."""
-        given = {
-            "--workers": self.workers > 1,
-            "--dask": self.dask,
-            "--scratch": self.scratch,
-            "--resume": self.resume,
-            "--explain": self.explain,
-        }
-        return next((option for option, value in given.items() if value), "")
-
-
-def large_table(file: Path, asked: AskedFor) -> StoredTable | None:
-    """Return a table that is to be released from its files; None for one that is to be read.
-
-    Those in several files are; one file of Parquet is where it does not fit, or where somebody asks
-    for workers.
-    """
-    several = file.is_dir() or (not file.exists() and bool(set("*?[") & set(file.name)))
-    parquet = several or file.suffix in (".parquet", ".pq")
-    allowed = _allowed(asked)
-    if not parquet:
-        _require_fitting(file, asked, allowed)
-        return None
-    if not several and not file.is_file():
-        return None  # told where files are read
-    from icsa.limits import LONG
-    from icsa.tables.stored import parquet_parts, stored_parquet
-
-    table = stored_parquet(parquet_parts(file))
-    if table.n_rows <= LONG:
-        if several:
-            raise InputError(
-                f"{file}: {table.n_rows:,} rows in {len(table.parts)} file(s). Part files are for "
-                f"tables of more than {LONG:,} rows: write them as one file."
-            )
-        if asked.option:
-            raise InputError(
-                f"{asked.option} is for tables of more than {LONG:,} rows, and {file} has "
-                f"{table.n_rows:,}. Leave it out."
-            )
-        return None
-    if several or asked.option or _TABLES_IN_MEMORY * table.n_bytes > allowed:
-        return table
-    return None
-
-
-def _allowed(asked: AskedFor) -> float:
-    """Return the bytes that data may take."""
-    if asked.memory is not None:
-        return parsed_size(asked.memory)
-    from icsa.release.blocks.ground import free_memory
-
-    return free_memory()
-
-
-def _require_fitting(file: Path, asked: AskedFor, allowed: float) -> None:
-    """Refuse files of other formats that do not fit, before they are read."""
-    if asked.option:
-        raise InputError(
-            f"{asked.option} is for Parquet files, and {file.name} is none. Leave it out, or write "
-            "the table as Parquet first."
-        )
-    if not file.is_file() or file.suffix == ".gz":
-        return
-    size = file.stat().st_size
-    if _TABLES_IN_MEMORY * size > allowed:
-        raise InputError(
-            f"{file} is {size / 1e9:.2g} GB, more than fits in memory as a {file.suffix} file. "
-            "Write it as Parquet, which is read column by column; a CSV file for instance by "
-            f"python -c \"import polars; polars.scan_csv('{file.name}', infer_schema_length=None)"
-            f".sink_parquet('{file.stem}.parquet')\", or give --memory more."
-        )
-
-
-def default_target(file: Path, table: StoredTable | None) -> Path:
+def default_target(file: Path, table: StoredTable | TextTable | None) -> Path:
     """Return where a release goes if nobody says: beside its input, a folder where that is one."""
     from icsa.tables import default_output
 
@@ -136,16 +48,15 @@ def default_target(file: Path, table: StoredTable | None) -> Path:
 
 def is_folder_of_parts(target: Path) -> bool:
     """Return whether a release goes into part files; an error for a file of another format."""
-    from icsa.tables import FORMATS
-
-    if target.suffix in FORMATS["parquet"].suffixes:
-        return False
-    if any(target.name.endswith(suffix) for one in FORMATS.values() for suffix in one.suffixes):
+    kind = known_kind(target)
+    if kind is None:
+        return True
+    if kind.file_format not in ("csv", "parquet"):
         raise InputError(
-            f"{target.name}: a table that does not fit in memory is written as Parquet. Give "
-            "--output FILE.parquet, or a folder for part files."
+            f"{target.name}: a table that does not fit in memory is written as CSV or Parquet. "
+            "Give --output FILE.csv or FILE.parquet, or a folder for part files."
         )
-    return True
+    return False
 
 
 def require_free_folder(target: Path, inputs: Path, *, force: bool) -> None:
@@ -166,7 +77,7 @@ def require_free_folder(target: Path, inputs: Path, *, force: bool) -> None:
 
 
 def anonymize_large(
-    table: StoredTable,
+    source: StoredTable | TextTable,
     file: Path,
     target: Path,
     asked: AskedFor,
@@ -181,76 +92,100 @@ def anonymize_large(
     as_json: bool,
 ) -> None:
     """Release a table from its files, or explain how that would be done."""
+    from icsa.cli.arguments import naming_the_file, schema_of
     from icsa.cli.console import stages
     from icsa.cli.release_summary import print_release, print_release_json
     from icsa.release.blocks.block_preparing import row_by_row
-    from icsa.release.blocks.large_runs import Resources, anonymize_stored, write_file, write_parts
+    from icsa.release.blocks.large_runs import Resources, anonymize_stored
     from icsa.schema import NO_DESIGN
+    from icsa.tables import unwritten_reasons
 
-    is_file = not is_folder_of_parts(target)
     resources = Resources(
-        memory=int(_allowed(asked)),
+        memory=int(allowed_bytes(asked)),
         scratch=asked.scratch or target.parent,
         workers=asked.workers,
         resume=asked.resume,
     )
     if asked.explain:
-        _print_explanation(table, resources)
+        _print_explanation(source, resources)
         return
-    from icsa.cli.arguments import naming_the_file, schema_of
-
     key = _key(seed, save_key, resume=asked.resume)
-    run = _run(table, file, schema, key, choices, options, resumable=_is_kept(seed, save_key))
+    run = _run(source, file, schema, key, choices, options, resumable=_is_kept(seed, save_key))
     _tell_leftovers(resources, run, resumable=run.resumable, quiet=quiet or as_json)
     said = row_by_row(choices)
-    with stages(table.n_rows * len(table.names), quiet=quiet or as_json) as progress:
+    empty: list[Table] = []  # the table without rows, once it is known
 
-        def write(passes: Any, cells: Any) -> None:
-            if is_file:
-                write_file(cells, table.n_rows, target, lambda share: passes.told("writing", share))
-            else:
-                write_parts(passes, cells, table, target, force=force)
+    def schema_for(table: Table) -> Schema | None:
+        empty.append(table)
+        return schema_of(schema, table)
 
-        with naming_the_file(file), _kept_key(save_key, key), _cluster(asked) as dask:
-            given: Schema | None = schema_of(schema, table.without_rows())
-            made: Release = anonymize_stored(
-                table,
-                key,
-                write,
-                replace(resources, dask=dask),
-                run,
-                schema=given,
-                choices=said,
-                options=options,
-                told=progress,
-            )
+    with (
+        stages(source.n_rows * len(source.names), quiet=quiet or as_json) as progress,
+        naming_the_file(file),
+        _kept_key(save_key, key),
+        _cluster(asked) as dask,
+    ):
+        made: Release = anonymize_stored(
+            source,
+            key,
+            partial(_write, target, force),
+            replace(resources, dask=dask),
+            run,
+            schema=schema_for,
+            choices=said,
+            options=options,
+            told=progress,
+        )
+    written_as = Path("part.parquet") if is_folder_of_parts(target) else target
+    made = replace(made, warnings=(*made.warnings, *unwritten_reasons(made.table, written_as)))
     if as_json:
         print_release_json(made, target)
     elif not quiet:
-        print_release(made, table.without_rows(), NO_DESIGN, file, target, save_key)
+        print_release(made, empty[0], NO_DESIGN, file, target, save_key)
 
 
-def _print_explanation(table: StoredTable, resources: Resources) -> None:
-    """Print the passes and their sizes."""
+def _write(
+    target: Path, force: bool, passes: Passes, table: StoredTable, made: MadeInBlocks
+) -> None:
+    """Write a release as its name says: a file of text, one of Parquet, or part files."""
+    from icsa.release.blocks.large_runs import write_file, write_parts, write_text_file
+
+    kind = known_kind(target)
+    if kind is None:
+        write_parts(passes, made.cells, table, target, force=force)
+    elif kind.file_format == "csv":
+        write_text_file(passes, made, table.n_rows, target)
+    else:
+        told = partial(passes.told, "writing")
+        write_file(made.cells, table.n_rows, target, told)
+
+
+def _print_explanation(table: StoredTable | TextTable, resources: Resources) -> None:
+    """Print the passes and their sizes; those of a text file that has no line ends in cells."""
     from rich.table import Table as Grid
 
     from icsa.cli.console import console, print_line
     from icsa.release.blocks.explained_passes import explained
     from icsa.release.blocks.ground import memory_of_a_column
-    from icsa.release.blocks.large_runs import ground_for
+    from icsa.release.blocks.large_runs import rows_of_a_block
+    from icsa.release.blocks.text_tables import TextTable
 
-    ground, show = ground_for(table, resources), console()
+    is_text = isinstance(table, TextTable)
+    about = "about " if isinstance(table, TextTable) and table.file.quoted else ""
+    n_rows, n_columns = table.n_rows, len(table.names)
+    block_rows, show = rows_of_a_block(n_rows, n_columns, resources), console()
+    n_bytes = 8 * n_rows * n_columns
     print_line(
         show,
-        f"{table.n_rows:,} rows, {len(table.names):,} columns in {len(table.parts):,} file(s): "
-        f"{table.n_bytes / 1e9:.3g} GB as numbers. Blocks of {ground.block_rows:,} rows; a task on "
-        f"a column takes up to {memory_of_a_column(table.n_rows) / 1e9:.2g} GB; scratch up to "
-        f"{2.5 * table.n_bytes / 1e9:.3g} GB in {resources.scratch}.",
+        f"{about}{n_rows:,} rows, {n_columns:,} columns in {len(table.parts):,} file(s): "
+        f"{n_bytes / 1e9:.3g} GB as numbers. Blocks of {block_rows:,} rows; a task on "
+        f"a column takes up to {memory_of_a_column(n_rows) / 1e9:.2g} GB; scratch up to "
+        f"{2.5 * n_bytes / 1e9:.3g} GB in {resources.scratch}.",
     )
     grid = Grid(box=None, pad_edge=False, header_style="bold")
     for heading in ("pass", "tasks", "what it does", "GB read", "GB written"):
         grid.add_column(heading, justify="right" if heading.startswith("GB") else "left")
-    for row in explained(table.n_rows, len(table.names), ground.block_rows):
+    for row in explained(n_rows, n_columns, block_rows, is_text=is_text):
         grid.add_row(*row)
     show.print(grid)
 
@@ -275,7 +210,7 @@ def _is_kept(seed: int | None, save_key: Path | None) -> bool:
 
 
 def _run(
-    table: StoredTable,
+    table: StoredTable | TextTable,
     file: Path,
     schema: Path | None,
     key: Key,
@@ -295,6 +230,7 @@ def _run(
             (os.path.realpath(part), part.stat().st_size, part.stat().st_mtime_ns)
             for part in table.parts
         ],
+        "reading": getattr(table, "options", None),
         "schema": None if schema is None else fingerprint(schema),
         "choices": dict(choices),
         "options": dict(options),
@@ -354,18 +290,3 @@ def write_key(path: Path, secret: bytes) -> None:
             file.write(secret.hex() + "\n")
 
     write_atomically(path, write)
-
-
-def parsed_size(text: str) -> float:
-    """Return the bytes of a size such as 4GB or 500 MB.
-
-    Examples
-    --------
-    >>> parsed_size("4GB"), parsed_size("1.5 gib")
-    (4000000000.0, 1610612736.0)
-    """
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(I?)B?\s*", text.upper())
-    if found is None or float(found[1]) == 0.0:
-        raise InputError(f"--memory {text!r} is no size. Give one such as 4GB or 500MB.")
-    power = " KMGT".index(found[2] or " ")
-    return float(found[1]) * (1024.0**power if found[3] else _UNITS[found[2]])

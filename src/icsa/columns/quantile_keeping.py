@@ -207,7 +207,7 @@ class KeptQuantiles:
         source, target = knots[distinct], self.scores[distinct]
         moved_between(np.ascontiguousarray(scores), source, target, moved)
         for side, tail, knot in zip((-1.0, 1.0), self.tails, target[[0, -1]], strict=True):
-            rows = np.flatnonzero(side * (moved - knot) > 0.0)
+            rows = np.flatnonzero(moved > knot if side > 0.0 else moved < knot)
             outermost_first = rows[np.argsort(-side * moved[rows], kind="stable")]
             moved[outermost_first] = knot + side * tail.by_rank(rows.size)
         return moved

@@ -124,8 +124,10 @@ def _redraw_column(column: Vector, stream: Stream, out: Vector, scratch: Vector)
     n = column.size
     people = max(min(_GROUP, n // _GROUP), 1)
     unseen = min(_UNSEEN, max(people - 2, 0))
+    # A column that is drawn anew in its place is sorted there: a long one needs the room.
+    in_place = column.flags.c_contiguous and column.ctypes.data == out.ctypes.data
     binned = _binned(column, people) if n > _LONG else None
-    sign, ranked = binned or _sorted(column, people, scratch)
+    sign, ranked = binned or _sorted(column, people, column if in_place else scratch)
     groups = _levels(ranked.sorted, people, unseen) if ranked.sorted.size == n else None
     if groups is None and n < _FEWEST_FOR_GROUPS:
         reach = _REACH * robust_scale(_inner(ranked.sorted, min(1, n // 4)))
@@ -133,6 +135,7 @@ def _redraw_column(column: Vector, stream: Stream, out: Vector, scratch: Vector)
         out[:] = centre + deviation * stream.normals(n)
     else:
         groups = groups or _neighbours(ranked, n, people, unseen, stream)
+        del ranked, binned
         _draw(_with_moves(groups, n, stream), people, stream, out)
         shuffle(out, stream, out=out, scratch=scratch)
     if sign < 0:
@@ -140,8 +143,12 @@ def _redraw_column(column: Vector, stream: Stream, out: Vector, scratch: Vector)
 
 
 def _sorted(column: Vector, people: int, ordered: Vector) -> tuple[int, _Ranked]:
-    """Return which way round a column is drawn, and its people, each in a cell; by sorting."""
-    np.copyto(ordered, column)
+    """Return which way round a column is drawn, and its people, each in a cell; by sorting.
+
+    `ordered` is room for the sorted column, and may be the column.
+    """
+    if ordered is not column:
+        np.copyto(ordered, column)
     ordered.sort()
     sign = orientation(ordered, people)
     if sign < 0:

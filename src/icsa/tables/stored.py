@@ -1,12 +1,13 @@
-"""Tables in Parquet files of which one column at a time is read: for those that do not fit."""
+"""Tables in files of which one column at a time is read: for those that do not fit."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
+import numpy as np
 import polars as pl
 
 from icsa.errors import InputError
@@ -14,7 +15,7 @@ from icsa.files import require_not_empty, require_readable
 from icsa.tables.arrow_files import BROKEN, damaged, flat, read_parquet_columns
 from icsa.tables.table import Layout, Table, Variable
 
-__all__ = ["StoredTable", "parquet_parts", "stored_parquet"]
+__all__ = ["StoredColumns", "StoredTable", "parquet_parts", "stored_parquet"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -76,6 +77,9 @@ class StoredTable:
             ) from None
         return Table(cells.to_frame(), self.variables, self.layout)
 
+    def let_go(self, names: Iterable[str]) -> None:
+        """Say that the cells of some columns are not asked for any more."""
+
     def without_rows(self) -> Table:
         """Return a table with all columns and no row."""
         frame = pl.DataFrame(schema=dict(self.dtypes))
@@ -84,6 +88,34 @@ class StoredTable:
     def __repr__(self) -> str:
         """Show the size only."""
         return f"<StoredTable of {self.n_rows} rows and {len(self.dtypes)} columns>"
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class StoredColumns(StoredTable):
+    """A table whose columns are in files of their own, in a folder that is ours.
+
+    Attributes
+    ----------
+    files : mapping of str to Path
+        Parquet, or numbers alone, not-a-number where missing.
+    """
+
+    files: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
+
+    def column(self, name: str) -> Table:
+        """Return a table of one column, all rows of it."""
+        path = self.files[name]
+        if path.suffix == ".parquet":
+            cells = pl.read_parquet(path, glob=False)[name].rechunk()
+        else:
+            cells = pl.Series(name, np.fromfile(path, count=self.n_rows))
+            cells = cells.fill_nan(None) if cells.is_nan().any() else cells
+        return Table(cells.to_frame(), self.variables, self.layout)
+
+    def let_go(self, names: Iterable[str]) -> None:
+        """Remove the files of columns that are not asked for any more."""
+        for name in names:
+            self.files[name].unlink(missing_ok=True)
 
 
 def parquet_parts(path: Path) -> tuple[Path, ...]:

@@ -52,6 +52,11 @@ class Variable:
     text_format: str | None = None
     decimals: int | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what can be pickled: a view of a mapping cannot."""
+        state = vars(self).items()
+        return {k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in state}
+
 
 @dataclass(frozen=True)
 class Layout:

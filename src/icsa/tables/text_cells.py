@@ -15,9 +15,18 @@ import polars as pl
 
 from icsa.tables.table import Variable
 from icsa.tables.text_dates import parse_durations, parse_moments, slashes_are_day_first
-from icsa.tables.text_numbers import Marks, find_marks, parse_numbers
+from icsa.tables.text_numbers import Look, Marks, looks_of, marks_of, parse_numbers
 
-__all__ = ["MISSING", "Conventions", "TypedCells", "find_conventions", "type_cells"]
+__all__ = [
+    "MISSING",
+    "Conventions",
+    "Signs",
+    "TypedCells",
+    "conventions_by",
+    "find_conventions",
+    "signs_of",
+    "type_cells",
+]
 
 MISSING = ("", "NA", "N/A", "NaN", "NULL", "null", "<NA>")
 _TOKENS = (*MISSING, ".", "-", "None", "none", "nan", "n/a", "#N/A")
@@ -44,6 +53,26 @@ class TypedCells:
     missing: Counter[str]
 
 
+@dataclass(frozen=True)
+class Signs:
+    """What columns show of a file's conventions: those of several are those of each, in order.
+
+    Attributes
+    ----------
+    looks : tuple of Look
+    day_first : bool, optional
+        Whether dates with slashes have the day first; None where no column tells.
+    """
+
+    looks: tuple[Look, ...]
+    day_first: bool | None
+
+    def __add__(self, other: Signs) -> Signs:
+        """Return the signs of these columns and those after them."""
+        day_first = other.day_first if self.day_first is None else self.day_first
+        return Signs((*self.looks, *other.looks), day_first)
+
+
 def find_conventions(
     columns: Iterable[pl.Series], *, separator: str, decimal: str | None
 ) -> Conventions:
@@ -52,12 +81,22 @@ def find_conventions(
     Dates with slashes in which no field is over 12 are month-first, but day-first in files with a
     decimal comma or semicolons between cells.
     """
+    return conventions_by(signs_of(columns), separator=separator, decimal=decimal)
+
+
+def signs_of(columns: Iterable[pl.Series]) -> Signs:
+    """Return what columns of strings show of a file's conventions."""
     frame = pl.DataFrame([cells.alias(str(place)) for place, cells in enumerate(columns)])
     cleaned = pl.all().str.strip_chars(_AROUND).replace(dict.fromkeys(_TOKENS))
     present = frame.select(cleaned).get_columns()
-    marks = find_marks(present, separator=separator, decimal=decimal)
+    return Signs(tuple(looks_of(present)), slashes_are_day_first(present))
+
+
+def conventions_by(signs: Signs, *, separator: str, decimal: str | None) -> Conventions:
+    """Return the conventions that go with what columns show."""
+    marks = marks_of(signs.looks, separator=separator, decimal=decimal)
     otherwise = marks.decimal == "," or separator == ";"
-    return Conventions(marks, slashes_are_day_first(present, otherwise=otherwise))
+    return Conventions(marks, otherwise if signs.day_first is None else signs.day_first)
 
 
 def type_cells(cells: pl.Series, conventions: Conventions) -> TypedCells:

@@ -74,8 +74,8 @@ def parse_moments(cells: pl.Series, *, day_first: bool) -> tuple[pl.Series, str]
     return parsed, pattern
 
 
-def slashes_are_day_first(columns: Iterable[pl.Series], *, otherwise: bool) -> bool:
-    """Return whether dates with slashes have the day first, by the columns that tell."""
+def slashes_are_day_first(columns: Iterable[pl.Series]) -> bool | None:
+    """Return whether dates with slashes have the day first, by the first column that tells."""
     for cells in columns:
         present = cells.drop_nulls()
         if present.is_empty() or not re.match(r"\d{1,2}/\d{1,2}/\d{4}", present[0]):
@@ -83,7 +83,7 @@ def slashes_are_day_first(columns: Iterable[pl.Series], *, otherwise: bool) -> b
         first, second = _largest_fields(present)
         if (first > 12) != (second > 12):
             return first > 12
-    return otherwise
+    return None
 
 
 def _largest_fields(present: pl.Series) -> tuple[int, int]:

@@ -22,6 +22,7 @@ from icsa.tables.base import check_usable
 from icsa.tables.text_encoding import Text
 
 __all__ = [
+    "HEAD",
     "SEPARATORS",
     "Dialect",
     "column_names",
@@ -33,7 +34,7 @@ __all__ = [
 
 SEPARATORS = (",", ";", "\t", "|")
 
-_HEAD = 1 << 18
+HEAD = 1 << 18
 _ROWS_LOOKED_AT = 1000
 _CHUNK = 1 << 22
 # So many lines, and this share of them, must be equally wide to be taken for rows.
@@ -139,8 +140,8 @@ def _reason(message: str) -> str:
 
 
 def _head(text: Text) -> list[str]:
-    lines = text.data[:_HEAD].decode("utf-8", errors="ignore").split("\n")
-    if len(text.data) > _HEAD and len(lines) > 1:
+    lines = text.data[:HEAD].decode("utf-8", errors="ignore").split("\n")
+    if len(text.data) > HEAD and len(lines) > 1:
         lines = lines[:-1]  # cut off in its middle
     return [line + "\n" for line in lines]
 

@@ -12,11 +12,29 @@ from pathlib import Path
 
 from icsa.errors import InputError
 
-__all__ = ["Text", "encoding_name", "load_text"]
+__all__ = [
+    "MARKS",
+    "PIECE",
+    "Text",
+    "broken_gzip",
+    "canonical_name",
+    "encoding_name",
+    "is_unusual",
+    "is_utf16",
+    "line_end",
+    "load_text",
+    "no_text",
+    "nothing_inside",
+    "refuse_other_formats",
+    "undecodable",
+]
 
-_CHUNK = 1 << 22
+# Bytes that are decoded at a time.
+PIECE = 1 << 22
+# How much of a text is looked at for signs of a file that is none.
+_SIGNS = 8192
 
-_MARKS = (
+MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
@@ -67,17 +85,18 @@ def load_text(path: Path, *, compressed: bool, encoding: str | None) -> Text:
     character.
     """
     data = _unpacked(path) if compressed else path.read_bytes()
-    if not data[:_CHUNK].strip() and not data.strip():
-        raise InputError(f"{path} is empty. Give a file with a header and rows.")
-    _refuse_other_formats(path, data)
-    found = _canonical(encoding, data) if encoding else _detected(data)
+    if not data[:PIECE].strip() and not data.strip():
+        raise InputError(nothing_inside(path))
+    refuse_other_formats(path, data)
+    found = canonical_name(encoding, data) if encoding else _detected(data)
     if encoding or found != "utf-8":
         data = _as_utf8(path, data, found)
-    _refuse_binary(path, data)
-    head = data[:_CHUNK]
-    newline = "\r\n" if b"\r\n" in head else "\n"
-    if b"\r" in head and b"\n" not in data:
-        newline, data = "\r", data.replace(b"\r", b"\n")
+    zero = data.find(b"\0")
+    if zero >= 0 or is_unusual(data):
+        raise InputError(no_text(path, data.count(b"\n", 0, zero) + 1 if zero >= 0 else None))
+    newline = line_end(data[:PIECE], has_newlines=b"\n" in data)
+    if newline == "\r":
+        data = data.replace(b"\r", b"\n")
     return Text(data.lstrip(b"\r\n") if data[:1] in b"\r\n" else data, found, newline)
 
 
@@ -85,32 +104,54 @@ def _unpacked(path: Path) -> bytes:
     try:
         return gzip.decompress(path.read_bytes())
     except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise InputError(
-            f"{path} is not a whole gzip file. Copy it again, or take '.gz' off its name if it is "
-            "not compressed."
-        ) from None
+        raise InputError(broken_gzip(path)) from None
 
 
-def _refuse_other_formats(path: Path, data: bytes) -> None:
+def broken_gzip(path: Path) -> str:
+    """Return what to say of a file that gzip does not unpack."""
+    return (
+        f"{path} is not a whole gzip file. Copy it again, or take '.gz' off its name if it is "
+        "not compressed."
+    )
+
+
+def nothing_inside(path: Path) -> str:
+    """Return what to say of a file of white space."""
+    return f"{path} is empty. Give a file with a header and rows."
+
+
+def line_end(head: bytes, *, has_newlines: bool) -> str:
+    """Return how lines end, by the beginning of a text and whether it has newlines anywhere."""
+    if b"\r" in head and not has_newlines:
+        return "\r"
+    return "\r\n" if b"\r\n" in head else "\n"
+
+
+def refuse_other_formats(path: Path, data: bytes) -> None:
+    """Raise an error for bytes that begin like a file of another program."""
     for beginning, what, suffix in _BEGINNINGS:
         if data.startswith(beginning):
             remedy = f"Rename it to end in {suffix}." if suffix else "Save it as CSV first."
             raise InputError(f"{path} is not a text file: it looks like {what}. {remedy}")
 
 
-def _refuse_binary(path: Path, data: bytes) -> None:
-    control = len(re.findall(rb"[\x01-\x08\x0e-\x1f]", data[:8192]))
-    zero = data.find(b"\0")
-    if zero >= 0 or control > 0.02 * min(len(data), 8192):
-        line = data.count(b"\n", 0, max(zero, 0)) + 1
-        where = f" (line {line} has a zero byte)" if zero >= 0 else ""
-        raise InputError(
-            f"{path} is not a text file that can be read{where}. Save it as CSV or give its "
-            "encoding, such as utf-16."
-        )
+def is_unusual(data: bytes) -> bool:
+    """Return whether so many control characters are at the beginning that it is no text."""
+    control = len(re.findall(rb"[\x01-\x08\x0e-\x1f]", data[:_SIGNS]))
+    return control > 0.02 * min(len(data), _SIGNS)
 
 
-def _canonical(encoding: str, data: bytes) -> str:
+def no_text(path: Path, line: int | None) -> str:
+    """Return what to say of a file that is no text; `line` where a zero byte is."""
+    where = "" if line is None else f" (line {line} has a zero byte)"
+    return (
+        f"{path} is not a text file that can be read{where}. Save it as CSV or give its "
+        "encoding, such as utf-16."
+    )
+
+
+def canonical_name(encoding: str, data: bytes) -> str:
+    """Return the name of an encoding that was given, for a file that begins like this."""
     try:
         name = codecs.lookup(encoding).name
         "a".encode(name)
@@ -124,22 +165,36 @@ def _canonical(encoding: str, data: bytes) -> str:
 
 
 def _detected(data: bytes) -> str:
-    for mark, name in _MARKS:
+    for mark, name in MARKS:
         if data.startswith(mark):
             return name
-    head = data[:4096]
-    even, odd = head[0::2].count(0), head[1::2].count(0)
-    if max(even, odd) > 0.4 * len(head) / 2 and min(even, odd) < 0.1 * len(head) / 2:
-        return "utf-16-le" if odd > even else "utf-16-be"
+    if (wide := is_utf16(data[:4096])) is not None:
+        return wide
     if _decodes(data, "utf-8"):
         return "utf-8"
     return "cp1252" if _decodes(data, "cp1252") else "iso8859-1"
 
 
+def is_utf16(head: bytes) -> str | None:
+    """Return which UTF-16 a text is in that has zeros at every other place; None for neither."""
+    even, odd = head[0::2].count(0), head[1::2].count(0)
+    if max(even, odd) > 0.4 * len(head) / 2 and min(even, odd) < 0.1 * len(head) / 2:
+        return "utf-16-le" if odd > even else "utf-16-be"
+    return None
+
+
+def undecodable(path: Path, encoding: str, line: int) -> str:
+    """Return what to say of a file that is not in an encoding, from a line on."""
+    return (
+        f"{path} is not {encoding_name(encoding)} (from line {line} on). "
+        "Give another encoding, such as utf-8, utf-16 or windows-1252."
+    )
+
+
 def _decoded(data: bytes, encoding: str) -> Iterator[str]:
     decoder = codecs.getincrementaldecoder(encoding)()
-    for start in range(0, len(data), _CHUNK):
-        yield decoder.decode(data[start : start + _CHUNK])
+    for start in range(0, len(data), PIECE):
+        yield decoder.decode(data[start : start + PIECE])
     yield decoder.decode(b"", final=True)
 
 
@@ -163,8 +218,5 @@ def _as_utf8(path: Path, data: bytes, encoding: str) -> bytes:
             parts.append(part.encode())
     except UnicodeError:
         line = b"".join(parts).count(b"\n") + 1
-        raise InputError(
-            f"{path} is not {encoding_name(encoding)} (from line {line} on). "
-            "Give another encoding, such as utf-8, utf-16 or windows-1252."
-        ) from None
+        raise InputError(undecodable(path, encoding, line)) from None
     return b"".join(parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +12,7 @@ import polars as pl
 from icsa.errors import InputError
 from icsa.tables.table import Variable
 
-__all__ = ["GROUPED", "Marks", "find_marks", "parse_numbers"]
+__all__ = ["GROUPED", "Look", "Marks", "looks_of", "marks_of", "parse_numbers"]
 
 # The text format of numbers that are written with a separator of thousands.
 GROUPED = "grouped"
@@ -44,7 +44,7 @@ class Marks:
         return rf"^[-+]?(?:{digits}|{_INFINITE})$"
 
 
-def find_marks(columns: Iterable[pl.Series], *, separator: str, decimal: str | None) -> Marks:
+def marks_of(looks: Sequence[Look], *, separator: str, decimal: str | None) -> Marks:
     """Return the marks that make most columns numbers.
 
     ``1,234`` alone can be either: it is a decimal comma where cells are separated by semicolons,
@@ -52,8 +52,8 @@ def find_marks(columns: Iterable[pl.Series], *, separator: str, decimal: str | N
 
     Parameters
     ----------
-    columns : iterable of polars.Series
-        Cells as strings, without white space around them, null where missing.
+    looks : sequence of Look
+        Of the columns, by `looks_of`.
     separator : str
         Between cells.
     decimal : "." or ",", optional
@@ -61,12 +61,11 @@ def find_marks(columns: Iterable[pl.Series], *, separator: str, decimal: str | N
 
     Examples
     --------
-    >>> find_marks([pl.Series(["1.234,5", "0,25"])], separator=";", decimal=None)
+    >>> marks_of(looks_of([pl.Series(["1.234,5", "0,25"])]), separator=";", decimal=None)
     Marks(decimal=',', thousands='.')
     """
     if decimal not in (None, ".", ","):
         raise InputError(f"The decimal mark must be '.' or ',': got {decimal!r}.")
-    looks = _looks(columns)
     if decimal is None:
         for_point = sum(look.fits["."] and not look.fits[","] for look in looks)
         for_comma = sum(look.fits[","] and not look.fits["."] for look in looks)
@@ -119,7 +118,7 @@ def _decimals(cells: pl.Series) -> int | None:
 
 
 @dataclass(frozen=True)
-class _Look:
+class Look:
     """The marks that a column of numbers shows, and whether it goes with either decimal mark."""
 
     shown: frozenset[str]
@@ -130,8 +129,11 @@ class _Look:
         return next(iter(self.shown - {decimal}), None)
 
 
-def _looks(columns: Iterable[pl.Series]) -> list[_Look]:
-    """Return the looks of the columns that may be numbers and show marks."""
+def looks_of(columns: Iterable[pl.Series]) -> list[Look]:
+    """Return the looks of the columns that may be numbers and show marks.
+
+    Cells are strings without white space around them, null where missing.
+    """
     frame = pl.DataFrame([cells.alias(str(place)) for place, cells in enumerate(columns)])
     digits = rf"[\d{_MARKS}]*\d[\d{_MARKS}]*(?:[eE][-+]?\d+)?"
     pattern = rf"^[-+]?(?:{digits}|{_INFINITE})$"
@@ -142,7 +144,7 @@ def _looks(columns: Iterable[pl.Series]) -> list[_Look]:
             shown[flags.name] |= {mark} if flags[0] else set()
     fits = {d: frame.select(_fits(name, marks, d) for name, marks in shown.items()) for d in ".,"}
     return [
-        _Look(marks, {decimal: bool(flags[name][0]) for decimal, flags in fits.items()})
+        Look(marks, {decimal: bool(flags[name][0]) for decimal, flags in fits.items()})
         for name, marks in shown.items()
         if marks
     ]
@@ -157,7 +159,7 @@ def _fits(name: str, shown: frozenset[str], decimal: str) -> pl.Expr:
     return marked.str.contains(Marks(decimal, *others).number).all()
 
 
-def _require_numbers(looks: Iterable[_Look], decimal: str) -> None:
+def _require_numbers(looks: Iterable[Look], decimal: str) -> None:
     """Refuse a decimal mark by which no column is a number, and by the other one some are."""
     other = "." if decimal == "," else ","
     shown = [look for look in looks if look.shown & {".", ","}]

@@ -37,48 +37,106 @@ from icsa.tables.text_dialect import (
     separators_outside_quotes,
 )
 from icsa.tables.text_encoding import Text, load_text
+from icsa.tables.text_streams import TextFile
 
-__all__ = ["read_text"]
+__all__ = [
+    "SMALL",
+    "FirstRows",
+    "Source",
+    "careful_blocks",
+    "checked_numbers",
+    "finished_layout",
+    "first_rows",
+    "is_doubtful",
+    "is_left_over",
+    "layout_of",
+    "opened",
+    "parsed_by_polars",
+    "read_text",
+    "with_marks",
+]
 
-# Below this size every cell is looked at as text; above, the first rows suggest types.
-_SMALL = 1 << 22
+# Up to this size every cell is looked at as text; above, the first rows suggest types.
+SMALL = 1 << 22
 _SAMPLED_ROWS = 2000
 _BLOCK = 50_000
 
 
 @dataclass(frozen=True, repr=False)
-class _Source:
+class Source:
+    """A text file: how its cells stand, what its columns are called, and its lines from the top."""
+
     path: Path
-    text: Text
+    lines: Callable[[], Iterator[str]]
     dialect: Dialect
     names: Sequence[str]
     unnamed: tuple[str, ...]
     header_lines: int
 
 
+@dataclass(frozen=True, repr=False)
+class FirstRows:
+    """What the first rows of a large file suggest.
+
+    Attributes
+    ----------
+    conventions : Conventions
+    floats : mapping of str to TypedCells
+        Columns that polars can parse as numbers itself.
+    tokens : list of str
+        The words for missing cells among them.
+    """
+
+    conventions: Conventions
+    floats: Mapping[str, TypedCells]
+    tokens: list[str]
+
+
 def read_text(path: Path, kind: FileKind, options: ReadingOptions) -> Table:
     """Return the table in a text file, with everything about its format that was found."""
     text = load_text(path, compressed=kind.compressed, encoding=options.encoding)
-    source = _open(path, text, find_dialect(path, text, options.separator))
-    decimal = options.decimal
-    conventions_of = partial(find_conventions, separator=source.dialect.separator)
-    conventions, floats, frame = None, {}, None
-    is_large = len(text.data) > _SMALL
+    dialect = find_dialect(path, text, options.separator)
+    source = opened(path, partial(_lines_of, text.data), dialect)
+    conventions_of = partial(find_conventions, separator=dialect.separator)
+    conventions, floats, frame = None, dict[str, TypedCells](), None
+    is_large = len(text.data) > SMALL
     if is_large:
-        sample = _sample(source)
-        conventions = conventions_of(sample.get_columns(), decimal=decimal)
-        floats = _plain_floats(sample, conventions)
-        seen = _tokens(sample.get_column(name) for name in floats)
-        frame = _read_with_polars(source, floats, seen) if floats else None
+        first = first_rows(source, options.decimal)
+        conventions, floats = first.conventions, dict(first.floats)
+        frame = _read_with_polars(source, text.data, floats, first.tokens) if floats else None
     if frame is None:
         floats = {}
-        frame = _read_with_polars(source, floats, ())
+        frame = _read_with_polars(source, text.data, floats, ())
     if frame is None:
-        frame = _read_with_care(source)
+        frame = pl.concat(careful_blocks(source))
     blank = blank_rows_at_end(frame)
     frame = frame.head(frame.height - blank)
-    conventions = conventions or conventions_of(frame.get_columns(), decimal=decimal)
-    layout = Layout(
+    conventions = conventions or conventions_of(frame.get_columns(), decimal=options.decimal)
+    layout = replace(layout_of(source, text, kind, conventions), blank_rows=blank)
+    del text, source  # a long table needs the room
+    # In one piece, so that columns of numbers are looked at without copying them.
+    table = _typed(frame.rechunk(), conventions, floats, layout)
+    if is_large:
+        decided = any(dtype == pl.Float64 for dtype in table.frame.dtypes)
+        mark = conventions.marks.decimal if decided else options.decimal
+        return _look_again(table, conventions, partial(conventions_of, decimal=mark))
+    return table
+
+
+def first_rows(source: Source, decimal: str | None) -> FirstRows:
+    """Return what the first rows of a large file suggest."""
+    sample = _sample(source)
+    separator = source.dialect.separator
+    conventions = find_conventions(sample.get_columns(), separator=separator, decimal=decimal)
+    floats = _plain_floats(sample, conventions)
+    return FirstRows(conventions, floats, _tokens(sample.get_column(name) for name in floats))
+
+
+def layout_of(
+    source: Source, text: Text | TextFile, kind: FileKind, conventions: Conventions
+) -> Layout:
+    """Return the layout of a text file, as far as it is known before all rows are typed."""
+    return Layout(
         "csv",
         separator=source.dialect.separator,
         decimal=conventions.marks.decimal,
@@ -88,21 +146,13 @@ def read_text(path: Path, kind: FileKind, options: ReadingOptions) -> Table:
         newline=text.newline,
         compressed=kind.compressed,
         suffix=kind.of_content,
-        blank_rows=blank,
         unnamed=source.unnamed,
     )
-    del text, source  # a long table needs the room
-    # In one piece, so that columns of numbers are looked at without copying them.
-    table = _typed(frame.rechunk(), conventions, floats, layout)
-    if is_large:
-        decided = any(dtype == pl.Float64 for dtype in table.frame.dtypes)
-        mark = conventions.marks.decimal if decided else decimal
-        return _look_again(table, conventions, partial(conventions_of, decimal=mark))
-    return table
 
 
-def _open(path: Path, text: Text, dialect: Dialect) -> _Source:
-    lines = _lines(text.data, dialect)
+def opened(path: Path, lines_of: Callable[[], Iterator[str]], dialect: Dialect) -> Source:
+    """Return a file after a look at its header; an error where that looks like none."""
+    lines = islice(lines_of(), dialect.skipped, None)
     used = 0
 
     def counted() -> Iterator[str]:
@@ -123,18 +173,18 @@ def _open(path: Path, text: Text, dialect: Dialect) -> _Source:
     columns = [pl.Series(cells, dtype=pl.String) for cells in zip(*whole, strict=True)]
     require_names(str(path), header, columns, dialect.separator)
     names, unnamed = column_names(path, header)
-    return _Source(path, text, dialect, names, unnamed, header_lines)
+    return Source(path, lines_of, dialect, names, unnamed, header_lines)
 
 
-def _lines(data: bytes, dialect: Dialect) -> Iterator[str]:
-    lines = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="\n")
-    return islice(lines, dialect.skipped, None)
+def _lines_of(data: bytes) -> Iterator[str]:
+    return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="\n")
 
 
-def _rows(source: _Source) -> Iterator[list[str]]:
+def _rows(source: Source) -> Iterator[list[str]]:
     """Return the rows below the header; those of another width are an error."""
     width = len(source.names)
-    found = records(source.path, _lines(source.text.data, source.dialect), source.dialect)
+    lines = islice(source.lines(), source.dialect.skipped, None)
+    found = records(source.path, lines, source.dialect)
     header_seen = False
     for number, record in enumerate(found, start=1):
         if not record and width > 1:
@@ -152,7 +202,7 @@ def _rows(source: _Source) -> Iterator[list[str]]:
         yield row
 
 
-def _as_strings(source: _Source, rows: Sequence[Sequence[str]]) -> pl.DataFrame:
+def _as_strings(source: Source, rows: Sequence[Sequence[str]]) -> pl.DataFrame:
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(source.names)
     return pl.DataFrame(
         [
@@ -162,17 +212,17 @@ def _as_strings(source: _Source, rows: Sequence[Sequence[str]]) -> pl.DataFrame:
     )
 
 
-def _sample(source: _Source) -> pl.DataFrame:
+def _sample(source: Source) -> pl.DataFrame:
     first = _as_strings(source, list(islice(_rows(source), _SAMPLED_ROWS)))
     return first.head(first.height - blank_rows_at_end(first))
 
 
-def _read_with_care(source: _Source) -> pl.DataFrame:
+def careful_blocks(source: Source) -> Iterator[pl.DataFrame]:
+    """Yield all rows as strings, block by block, read as they stand; the first has no row."""
     rows = _rows(source)
-    blocks = [_as_strings(source, [])]
+    yield _as_strings(source, [])
     while block := list(islice(rows, _BLOCK)):
-        blocks.append(_as_strings(source, block))
-    return pl.concat(blocks)
+        yield _as_strings(source, block)
 
 
 def _tokens(columns: Iterable[pl.Series]) -> list[str]:
@@ -182,16 +232,25 @@ def _tokens(columns: Iterable[pl.Series]) -> list[str]:
 
 
 def _read_with_polars(
-    source: _Source, floats: Collection[str], missing: Sequence[str]
+    source: Source, data: bytes, floats: Collection[str], missing: Sequence[str]
 ) -> pl.DataFrame | None:
-    """Return the cells, None where the parser may see other rows than there are."""
-    if not quotes_are_paired(source.text.data, source.dialect):
+    return parsed_by_polars(source, data, floats, missing, skipped=source.header_lines)
+
+
+def parsed_by_polars(
+    source: Source, data: bytes, floats: Collection[str], missing: Sequence[str], *, skipped: int
+) -> pl.DataFrame | None:
+    """Return the cells below some lines, None where the parser may see other rows than there are.
+
+    What it says of whole records is what it says of all of them together.
+    """
+    if not quotes_are_paired(data, source.dialect):
         return None
     try:
         frame = pl.read_csv(
-            source.text.data,
+            data,
             has_header=False,
-            skip_lines=source.header_lines,
+            skip_lines=skipped,
             schema={n: pl.Float64 if n in floats else pl.String for n in source.names},
             separator=source.dialect.separator,
             quote_char=source.dialect.quote,
@@ -200,18 +259,18 @@ def _read_with_polars(
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         return None  # OSError: text that begins like a compressed file, such as "x^"
     if frame.get_columns()[-1].null_count():
-        separators = separators_outside_quotes(_below_header(source), source.dialect)
+        separators = separators_outside_quotes(_below(data, skipped), source.dialect)
         if separators != frame.height * (len(source.names) - 1) or len(source.names) == 1:
             return None
     return frame
 
 
-def _below_header(source: _Source) -> bytes:
+def _below(data: bytes, skipped: int) -> bytes:
     start = 0
-    for _ in range(source.header_lines):
-        end = source.text.data.find(b"\n", start)
-        start = end + 1 if end >= 0 else len(source.text.data)
-    return source.text.data[start:]
+    for _ in range(skipped):
+        end = data.find(b"\n", start)
+        start = end + 1 if end >= 0 else len(data)
+    return data[start:]
 
 
 def _plain_floats(sample: pl.DataFrame, conventions: Conventions) -> dict[str, TypedCells]:
@@ -238,21 +297,32 @@ def _typed(
     del frame
     for position, cells in enumerate(columns):
         if cells.name in floats:
-            columns[position] = cells.fill_nan(None) if cells.is_nan().any() else cells
-            first_rows = floats[cells.name]
-            variables[cells.name] = _checked_decimals(columns[position], first_rows.variable)
-            missing += first_rows.missing
+            typed = checked_numbers(cells, floats[cells.name])
         else:
             typed = type_cells(cells, conventions)
-            columns[position] = typed.cells
-            variables[cells.name] = typed.variable
-            missing += typed.missing
-    if len(columns) > 1 and _is_left_over(columns[-1], len(columns)):
+        columns[position] = typed.cells
+        variables[cells.name] = typed.variable
+        missing += typed.missing
+    last = columns[-1]
+    if is_left_over(last.name, len(columns), len(last), last.null_count()):
         columns.pop()
-    there = tuple(c.name for c in columns if c.name in layout.unnamed)
-    commonest = missing.most_common(1)[0][0] if missing else ""
     known = {c.name: variables[c.name] for c in columns if variables[c.name] != Variable()}
-    return Table(pl.DataFrame(columns), known, replace(layout, missing=commonest, unnamed=there))
+    layout = finished_layout(layout, [c.name for c in columns], missing)
+    return Table(pl.DataFrame(columns), known, layout)
+
+
+def finished_layout(layout: Layout, names: Sequence[str], missing: Counter[str]) -> Layout:
+    """Return the layout with the commonest word for missing, and the unnamed that are there."""
+    there = tuple(name for name in names if name in layout.unnamed)
+    commonest = missing.most_common(1)[0][0] if missing else ""
+    return replace(layout, missing=commonest, unnamed=there)
+
+
+def checked_numbers(cells: pl.Series, suggested: TypedCells) -> TypedCells:
+    """Return a column that polars parsed as numbers, with what its first rows suggested."""
+    numbers = cells.fill_nan(None) if cells.is_nan().any() else cells
+    variable = _checked_decimals(numbers, suggested.variable)
+    return TypedCells(numbers, variable, suggested.missing)
 
 
 def _look_again(
@@ -264,12 +334,7 @@ def _look_again(
 
     Marks of thousands, decimals or days over 12 may first be seen thousands of rows below.
     """
-    doubtful = [
-        cells
-        for cells in table.frame.get_columns()
-        if cells.dtype == pl.String
-        and type_cells(cells.head(_SAMPLED_ROWS), conventions).cells.dtype != pl.String
-    ]
+    doubtful = [c for c in table.frame.get_columns() if is_doubtful(c, conventions)]
     if not doubtful:
         return table
     try:
@@ -280,17 +345,29 @@ def _look_again(
     typed = [one for one in found if one.cells.dtype != pl.String]
     if not typed:
         return table
-    thousands = table.layout.thousands or again.marks.thousands
-    layout = replace(table.layout, decimal=again.marks.decimal, thousands=thousands)
+    layout = with_marks(table.layout, again)
     variables = {**table.variables, **{one.cells.name: one.variable for one in typed}}
     frame = table.frame.with_columns(one.cells for one in typed)
     known = {name: variable for name, variable in variables.items() if variable != Variable()}
     return replace(table, frame=frame, variables=known, layout=layout)
 
 
-def _is_left_over(cells: pl.Series, position: int) -> bool:
+def is_doubtful(cells: pl.Series, conventions: Conventions) -> bool:
+    """Return whether a typed column is text only because of what follows its first rows."""
+    if cells.dtype != pl.String:
+        return False
+    return type_cells(cells.head(_SAMPLED_ROWS), conventions).cells.dtype != pl.String
+
+
+def with_marks(layout: Layout, again: Conventions) -> Layout:
+    """Return a layout with the marks that columns show which were looked at again."""
+    thousands = layout.thousands or again.marks.thousands
+    return replace(layout, decimal=again.marks.decimal, thousands=thousands)
+
+
+def is_left_over(name: str, position: int, n_rows: int, n_missing: int) -> bool:
     """Return whether a last column is only what follows a separator at the end of every line."""
-    return cells.name == f"column_{position}" and cells.null_count() == len(cells) > 0
+    return position > 1 and name == f"column_{position}" and n_missing == n_rows > 0
 
 
 def _checked_decimals(cells: pl.Series, variable: Variable) -> Variable:

@@ -124,6 +124,24 @@ def test_a_full_disk_is_named(tmp_path: Path):
     assert not list((tmp_path / "numbers").iterdir())
 
 
+def test_columns_are_written_where_others_were(tmp_path: Path):
+    scratch, numbers = Scratch(tmp_path, 1000), np.arange(1000.0)
+    for place in range(2):
+        scratch.write("before", place, numbers + place)
+    scratch.link("before", 1, "also", 0)
+    inodes = {scratch.path("before", place).stat().st_ino for place in range(2)}
+    scratch.drop("before")
+    scratch.write("after", 0, numbers[:10])  # shorter: nothing of what was there is left
+    scratch.allocate("after, too", 1)
+    assert scratch.path("after", 0).stat().st_ino in inodes
+    assert np.array_equal(scratch.loaded("after", 0), numbers[:10])
+    assert scratch.path("after, too", 0).stat().st_size == 8000
+    assert np.array_equal(scratch.loaded("also", 0), numbers + 1)
+    scratch.drop("after")
+    scratch.drop_spare()
+    assert {path.name for path in tmp_path.iterdir()} == {"also", "after, too"}
+
+
 def test_blocks_are_whole_leaves():
     assert [rows.stop for rows in row_ranges(40_000, 20_000)] == [16_384, 32_768, 40_000]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,15 +50,16 @@ class Cells:
     places: Mapping[str, int]
     numbers: str
 
-    def between(self, start: int, stop: int) -> pl.DataFrame:
-        """Return the cells of some rows."""
+    def between(self, start: int, stop: int, names: Iterable[str] | None = None) -> pl.DataFrame:
+        """Return the cells of some rows, in all columns or some."""
         rows = slice(start, stop)
-        return pl.DataFrame([self._column(name, rows) for name in self.columns])
+        found = self.columns if names is None else names
+        return pl.DataFrame([self._column(name, rows) for name in found])
 
-    def blocks(self, start: int, stop: int) -> Iterator[pl.DataFrame]:
+    def blocks(self, start: int, stop: int, n_rows: int = _ROWS) -> Iterator[pl.DataFrame]:
         """Yield the cells of some rows, block by block."""
-        for first in range(start, stop, _ROWS):
-            yield self.between(first, min(first + _ROWS, stop))
+        for first in range(start, stop, n_rows):
+            yield self.between(first, min(first + n_rows, stop))
 
     def _column(self, name: str, rows: slice) -> pl.Series:
         maker, place = self.columns[name], self.places[name]

@@ -53,6 +53,7 @@ def release_numbers(
     passes.drop(["decoded"])
     moved, mended = passes.once("keeping rules", _keep_rules, plan, tuple(names))
     passes.once("rules kept", _take_mended, mended)
+    passes.scratch.drop_spare()
     found: Mapping[str, int] = moved
     return found
 
@@ -79,7 +80,9 @@ def _mask(
 def _transform(scratch: Scratch, rows: slice, coordinates: InvariantCoordinates, p: int) -> None:
     x = scratch.rows("standard", range(p), rows)
     # By leaves, as a long table in memory is reduced where some scores follow from others.
-    scores = np.concatenate([coordinates.transform(x[leaf]) for leaf in row_blocks(x.shape[0])])
+    scores = np.empty((x.shape[0], coordinates.eigenvalues.size), order="F")
+    for leaf in row_blocks(x.shape[0]):
+        scores[leaf] = coordinates.transform(x[leaf])
     scratch.write_rows("coordinates", range(scores.shape[1]), rows, scores)
 
 

@@ -63,6 +63,7 @@ def release_in_blocks(
     """
     method = method_of(**options)
     prepared = prepare_in_blocks(passes, ground, schema, **choices)
+    ground.table.let_go(_not_read_again(prepared))
     plan = plan_in_blocks(passes, ground, prepared, method)
     names = ground.table.names
     moved = release_numbers(passes, ground, plan, key, names)
@@ -99,9 +100,20 @@ def release_in_blocks(
             recipe=plan.recipe,
             n_components=plan.n_components,
             reproducible=key.reproducible,
+            why=plan.why,
             written=ground.n_rows,
         ),
     )
+
+
+def _not_read_again(prepared: Prepared) -> list[str]:
+    """Return the columns whose released cells are made without the original's."""
+    return [
+        name
+        for name, spec in prepared.schema.columns.items()
+        if spec.action != "keep"
+        and not (name in prepared.fitted and prepared.fitted[name].has_reasons)
+    ]
 
 
 def _looks_before(ground: Ground, prepared: Prepared) -> dict[str, Looks]:

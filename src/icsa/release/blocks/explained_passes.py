@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-__all__ = ["PASSES", "Pass", "explained", "share_of_all"]
+__all__ = ["PASSES", "TEXT_PASSES", "Pass", "explained", "share_of_all"]
 
 
 class Pass(NamedTuple):
@@ -22,6 +22,11 @@ class Pass(NamedTuple):
     share: float
 
 
+# Before the others, for text files; shares are of the time that those take, measured likewise.
+TEXT_PASSES = (
+    Pass("reading", "file", "text to strings and numbers, in one stream", 1, 1, 0.3),
+    Pass("typing", "column", "strings to what all cells of a column are", 1, 1, 0.1),
+)
 PASSES = (
     Pass("looking at columns", "column", "what it is: kind, bounds", 1, 0, 0.05),
     Pass("fitting columns", "column", "scale, quantiles, levels; cells to numbers", 1, 1, 0.3),
@@ -55,11 +60,14 @@ _PARTS = {
     "rules kept": "computing",
     "order of rows": "writing",
     "making cells": "writing",
+    "looking at cells": "writing",
 }
 
 
-def share_of_all(name: str, share: float) -> tuple[str, float]:
+def share_of_all(name: str, share: float, *, is_text: bool = False) -> tuple[str, float]:
     """Return the pass that people see, and the share of all work that is done before.
+
+    Text files have two passes more.
 
     Examples
     --------
@@ -67,16 +75,19 @@ def share_of_all(name: str, share: float) -> tuple[str, float]:
     ('encoding', 0.4)
     """
     known = next((whole for part, whole in _PARTS.items() if name.startswith(part)), name)
-    before = 0.0
-    for one in PASSES:
+    passes = (*TEXT_PASSES, *PASSES) if is_text else PASSES
+    before, all_shares = 0.0, sum(one.share for one in passes)
+    for one in passes:
         if known.startswith(one.name):
             own = share if known == name else 0.0
-            return one.name, round(before + own * one.share, 6)
+            return one.name, round((before + own * one.share) / all_shares, 6)
         before += one.share
     return known, 0.0
 
 
-def explained(n_rows: int, n_columns: int, block_rows: int) -> Iterator[tuple[str, ...]]:
+def explained(
+    n_rows: int, n_columns: int, block_rows: int, *, is_text: bool = False
+) -> Iterator[tuple[str, ...]]:
     """Yield a row for each pass: name, tasks, what it does, gigabytes read and written.
 
     Scores are taken to be as many as columns; categories have one a level but one.
@@ -92,8 +103,9 @@ def explained(n_rows: int, n_columns: int, block_rows: int) -> Iterator[tuple[st
         "coordinate": lambda: n_columns,
         "block": lambda: -(-n_rows // block_rows),
         "table": lambda: 1,
+        "file": lambda: 1,
     }
-    for one in PASSES:
+    for one in (*TEXT_PASSES, *PASSES) if is_text else PASSES:
         count = tasks[one.each]()
         yield (
             one.name,

@@ -6,8 +6,10 @@ import math
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import accumulate
+from operator import add
 from pathlib import Path
 from typing import Any
 
@@ -18,21 +20,41 @@ from icsa.files import UNFINISHED, write_atomically
 from icsa.limits import LONG
 from icsa.randomness import Key
 from icsa.release.blocks.block_cells import Cells
-from icsa.release.blocks.block_releasing import release_in_blocks
+from icsa.release.blocks.block_releasing import MadeInBlocks, release_in_blocks
 from icsa.release.blocks.explained_passes import share_of_all
 from icsa.release.blocks.ground import Ground, memory_of_a_column, rows_in_memory
 from icsa.release.blocks.passes import Passes, Task
 from icsa.release.blocks.scratch import Scratch
 from icsa.release.blocks.scratch_runs import Run, opened_scratch
+from icsa.release.blocks.text_tables import TextTable
 from icsa.release.methods import MethodOptions
 from icsa.release.releasing import Release
 from icsa.schema import Schema
+from icsa.tables import Table, output_kind
 from icsa.tables.stored import StoredTable
+from icsa.tables.text_files import (
+    TEXT_ROWS,
+    CellFacts,
+    cell_facts,
+    columns_to_know,
+    text_layout,
+    write_text_blocks,
+)
 
-__all__ = ["Resources", "anonymize_stored", "ground_for", "write_file", "write_parts"]
+__all__ = [
+    "Resources",
+    "anonymize_stored",
+    "ground_for",
+    "rows_of_a_block",
+    "write_file",
+    "write_parts",
+    "write_text_file",
+]
 
 # More memory than this makes no block faster.
 _ENOUGH = 1 << 28
+# Rows of a task that looks at released cells before they are written as text.
+_LOOKED_AT = 10 * TEXT_ROWS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,33 +89,38 @@ def ground_for(table: StoredTable, resources: Resources) -> Ground:
     InputError
         One column does not fit, or there are so few rows that all of them do.
     """
+    rows = rows_of_a_block(table.n_rows, len(table.names), resources)
+    return Ground(table, rows, float(resources.memory // resources.workers))
+
+
+def rows_of_a_block(n_rows: int, n_columns: int, resources: Resources) -> int:
+    """Return how many rows of a table a task takes; errors as `ground_for` has them."""
     share = resources.memory // resources.workers
-    needed = memory_of_a_column(table.n_rows)
+    needed = memory_of_a_column(n_rows)
     if share < needed:
         of_each = " for each worker" if resources.workers > 1 else ""
         fewer = ", or fewer --workers" if resources.workers > 1 else ""
         raise InputError(
-            f"A column of {table.n_rows:,} rows takes {needed / 1e9:.2g} GB while it is worked on, "
+            f"A column of {n_rows:,} rows takes {needed / 1e9:.2g} GB while it is worked on, "
             f"and {share / 1e9:.2g} GB may be taken{of_each}. Give --memory "
             f"{math.ceil(needed * resources.workers / 1e8) / 10:.1f}GB{fewer}."
         )
-    if table.n_rows <= LONG:
+    if n_rows <= LONG:
         raise InputError(
-            f"The table has {table.n_rows:,} rows: up to {LONG:,} are released in memory only. "
+            f"The table has {n_rows:,} rows: up to {LONG:,} are released in memory only. "
             "Leave --memory out."
         )
-    rows = rows_in_memory(min(share, _ENOUGH), len(table.names))
-    return Ground(table, rows, float(share))
+    return rows_in_memory(min(share, _ENOUGH), n_columns)
 
 
 def anonymize_stored(
-    table: StoredTable,
+    source: StoredTable | TextTable,
     key: Key,
-    write: Callable[[Passes, Cells], None],
+    write: Callable[[Passes, StoredTable, MadeInBlocks], None],
     resources: Resources,
     run: Run,
     *,
-    schema: Schema | None,
+    schema: Schema | Callable[[Table], Schema | None] | None,
     choices: Mapping[str, Any],
     options: MethodOptions,
     told: Callable[[str, float], None],
@@ -102,30 +129,70 @@ def anonymize_stored(
 
     Parameters
     ----------
-    table : StoredTable
+    source : StoredTable or TextTable
+        Text is read into scratch first.
     key : Key
     write : function
-        Writes the released cells: `write_file` or `write_parts`.
+        Writes the released cells: by `write_file`, `write_text_file` or `write_parts`.
     resources : Resources
     run : Run
     schema, choices, options
-        As `release_in_blocks` takes them.
+        As `release_in_blocks` takes them; the schema also as a function of the table without rows.
     told : function
         Called with the name of a pass and the share of all work before it.
     """
-    ground = ground_for(table, resources)
+    is_text = isinstance(source, TextTable)
+    if not isinstance(source, TextTable) or not source.file.quoted:
+        rows_of_a_block(source.n_rows, 1, resources)  # refused before anything is read
     with opened_scratch(resources.scratch, run, resume=resources.resume) as folder:
         passes = Passes(
-            Scratch(folder, table.n_rows),
+            Scratch(folder, 0),
             workers=resources.workers,
             dask=resources.dask,
-            told=lambda name, share: told(*share_of_all(name, share)),
+            told=lambda name, share: told(*share_of_all(name, share, is_text=is_text)),
         )
+        table = source
+        if isinstance(table, TextTable):
+            table = table.stored(passes, resources.memory)
+        passes = replace(passes, scratch=Scratch(folder, table.n_rows))
+        ground = ground_for(table, resources)
+        given = schema(table.without_rows()) if callable(schema) else schema
         made = release_in_blocks(
-            passes, ground, key, schema=schema, choices=choices, options=options
+            passes, ground, key, schema=given, choices=choices, options=options
         )
-        write(passes, made.cells)
+        write(passes, table, made)
     return made.release
+
+
+def write_text_file(passes: Passes, made: MadeInBlocks, n_rows: int, path: Path) -> None:
+    """Write all cells as one text file, with the bytes that `write_table` gives it."""
+    cells, table = made.cells, made.release.table
+    layout = text_layout(table.layout, output_kind(path))
+    names = columns_to_know(table, layout)
+    starts = range(0, n_rows, _LOOKED_AT)
+    tasks = [Task(_know, (cells, table, names, k, min(k + _LOOKED_AT, n_rows))) for k in starts]
+    facts = reduce(add, passes.over("looking at cells", tasks))
+
+    def blocks() -> Iterator[pl.DataFrame]:
+        for number, block in enumerate(cells.blocks(0, n_rows, TEXT_ROWS)):
+            yield block
+            passes.told("writing", min((number + 1) * TEXT_ROWS / n_rows, 1.0))
+
+    def write(beside: Path) -> None:
+        write_text_blocks(blocks(), table, facts, beside, layout)
+
+    write_atomically(path, write)
+
+
+def _know(
+    _: Scratch, cells: Cells, table: Table, names: list[str], start: int, stop: int
+) -> CellFacts:
+    """Return what is to be known of some rows before any is written."""
+    every, found = table.frame.columns, []
+    for first in range(start, stop, TEXT_ROWS):
+        block = cells.between(first, min(first + TEXT_ROWS, stop), names)
+        found.append(cell_facts(table.with_frame(block), every))
+    return reduce(add, found)
 
 
 def write_file(cells: Cells, n_rows: int, path: Path, told: Callable[[float], None]) -> None:

@@ -14,8 +14,8 @@ import polars as pl
 
 from icsa.limits import LONG
 from icsa.randomness import Key
-from icsa.release.blocks.block_cells import Cells
 from icsa.release.blocks.block_preparing import row_by_row
+from icsa.release.blocks.block_releasing import MadeInBlocks
 from icsa.release.blocks.ground import free_memory, memory_of_a_column
 from icsa.release.blocks.large_runs import Resources, anonymize_stored, write_parts
 from icsa.release.blocks.passes import Passes
@@ -79,11 +79,11 @@ def anonymize_lazily(
     given = _checked(schema, table)
     out = folder / "release"
 
-    def write(passes: Passes, cells: Cells) -> None:
-        write_parts(passes, cells, table, out, force=False)
+    def write(passes: Passes, _: StoredTable, made: MadeInBlocks) -> None:
+        write_parts(passes, made.cells, table, out, force=False)
 
     memory = max(memory_of_a_column(table.n_rows), int(free_memory()))
-    made = anonymize_stored(
+    released = anonymize_stored(
         table,
         key,
         write,
@@ -95,7 +95,7 @@ def anonymize_lazily(
         told=told,
     )
     shutil.rmtree(original)
-    return replace(made, table=_read(out, frame))
+    return replace(released, table=_read(out, frame))
 
 
 def _write_partition(part: Any, path: Path) -> None:

@@ -1,0 +1,172 @@
+"""Which tables ``icsa anonymize`` releases from their files: those that would not fit in memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from icsa.errors import InputError
+
+if TYPE_CHECKING:
+    from icsa.release.blocks.text_tables import TextTable
+    from icsa.tables.base import FileKind
+    from icsa.tables.stored import StoredTable
+
+__all__ = ["AskedFor", "allowed_bytes", "known_kind", "large_table", "parsed_size"]
+
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+# Tables of memory that a release in memory takes at its widest; measured.
+_TABLES_IN_MEMORY = 3.9
+# Bytes of memory for a byte of text at most: cells of one digit, and what separates them.
+_MOST_A_BYTE = 4.0
+
+
+class AskedFor(NamedTuple):
+    """Options that say how a table is to be released that does not fit."""
+
+    memory: str | None = None
+    workers: int = 1
+    dask: str | None = None
+    scratch: Path | None = None
+    resume: bool = False
+    explain: bool = False
+
+    @property
+    def option(self) -> str:
+        """An option that only such tables have a use for; empty where none was given."""
+        given = {
+            "--workers": self.workers > 1,
+            "--dask": self.dask,
+            "--scratch": self.scratch,
+            "--resume": self.resume,
+            "--explain": self.explain,
+        }
+        return next((option for option, value in given.items() if value), "")
+
+
+def large_table(
+    file: Path, asked: AskedFor, reading: Mapping[str, Any]
+) -> StoredTable | TextTable | None:
+    """Return a table that is to be released from its files; None for one that is to be read.
+
+    Those in several files are; one file of Parquet or text is where it does not fit, or where
+    somebody asks for workers.
+    """
+    several = file.is_dir() or (not file.exists() and bool(set("*?[") & set(file.name)))
+    allowed = allowed_bytes(asked)
+    if not several and not file.is_file():
+        return None  # told where files are read
+    kind = None if several else known_kind(file)
+    if kind is not None and kind.file_format == "csv":
+        return _large_text(file, kind, asked, reading, allowed)
+    if not several and (kind is None or kind.file_format != "parquet"):
+        _require_fitting(file, asked, allowed)
+        return None
+    from icsa.limits import LONG
+    from icsa.tables.stored import parquet_parts, stored_parquet
+
+    table = stored_parquet(parquet_parts(file))
+    if table.n_rows <= LONG:
+        if several:
+            raise InputError(
+                f"{file}: {table.n_rows:,} rows in {len(table.parts)} file(s). Part files are for "
+                f"tables of more than {LONG:,} rows: write them as one file."
+            )
+        _require_no_option(file, asked, table.n_rows)
+        return None
+    if several or asked.option or _TABLES_IN_MEMORY * table.n_bytes > allowed:
+        return table
+    return None
+
+
+def known_kind(file: Path) -> FileKind | None:
+    """Return what the name of a file says; None where it says nothing."""
+    from icsa.tables import file_kind
+
+    try:
+        return file_kind(file)
+    except InputError:
+        return None
+
+
+def _require_no_option(file: Path, asked: AskedFor, n_rows: int) -> None:
+    from icsa.limits import LONG
+
+    if asked.option:
+        raise InputError(
+            f"{asked.option} is for tables of more than {LONG:,} rows, and {file} has "
+            f"{n_rows:,}. Leave it out."
+        )
+
+
+def _large_text(
+    file: Path, kind: FileKind, asked: AskedFor, reading: Mapping[str, Any], allowed: float
+) -> TextTable | None:
+    """Return a text file that does not fit, or is to be worked on by workers."""
+    from icsa.files import require_readable
+    from icsa.tables.text_streams import expanded_size
+
+    require_readable(file)
+    needed = _TABLES_IN_MEMORY * expanded_size(file, compressed=kind.compressed)
+    # Short cells take more in memory than in the file; most that is spared is spared here.
+    if not asked.option and _MOST_A_BYTE * needed <= allowed:
+        return None
+    from icsa.limits import LONG
+    from icsa.release.blocks.text_tables import TextTable
+    from icsa.tables.base import ReadingOptions
+    from icsa.tables.text_streams import look_through
+
+    options = ReadingOptions(reading["separator"], reading["decimal"], reading["encoding"])
+    looked = look_through(file, compressed=kind.compressed, encoding=options.encoding)
+    table = TextTable(looked, kind, options)
+    needed = _TABLES_IN_MEMORY * max(looked.size, 8 * table.n_rows * len(table.names))
+    if table.n_rows <= LONG:
+        _require_no_option(file, asked, table.n_rows)
+        if needed > allowed:
+            raise InputError(
+                f"{file} takes {needed / 1e9:.2g} GB, more than fits in memory, where tables of up "
+                f"to {LONG:,} rows are released. Leave columns out, or give --memory more."
+            )
+        return None
+    return table if asked.option or needed > allowed else None
+
+
+def allowed_bytes(asked: AskedFor) -> float:
+    """Return the bytes that data may take."""
+    if asked.memory is not None:
+        return parsed_size(asked.memory)
+    from icsa.release.blocks.ground import free_memory
+
+    return free_memory()
+
+
+def _require_fitting(file: Path, asked: AskedFor, allowed: float) -> None:
+    """Refuse files of other formats that do not fit, before they are read."""
+    if asked.option:
+        raise InputError(
+            f"{asked.option} is for CSV and Parquet files, and {file.name} is none. Leave it out, "
+            "or write the table as Parquet first."
+        )
+    size = file.stat().st_size
+    if _TABLES_IN_MEMORY * size > allowed:
+        raise InputError(
+            f"{file} is {size / 1e9:.2g} GB, more than fits in memory as a {file.suffix} file. "
+            "Write it as CSV or Parquet, which need not fit, or give --memory more."
+        )
+
+
+def parsed_size(text: str) -> float:
+    """Return the bytes of a size such as 4GB or 500 MB.
+
+    Examples
+    --------
+    >>> parsed_size("4GB"), parsed_size("1.5 gib")
+    (4000000000.0, 1610612736.0)
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(I?)B?\s*", text.upper())
+    if found is None or float(found[1]) == 0.0:
+        raise InputError(f"--memory {text!r} is no size. Give one such as 4GB or 500MB.")
+    power = " KMGT".index(found[2] or " ")
+    return float(found[1]) * (1024.0**power if found[3] else _UNITS[found[2]])
