@@ -99,7 +99,7 @@ def timed(command: list[str], scratch: Path) -> dict[str, float]:
     return {
         "cpu": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
         "wall": time.perf_counter() - start,
-        "gigabytes": int(found.stdout.split()[-1]) / 1e6,
+        "gigabytes": 1024 * int(found.stdout.split()[-1]) / 1e9,
         "scratch": most[0] / 1e9,
     }
 
