@@ -58,7 +58,7 @@ def mixed_model(formula: str, unit: str, random: str = "1") -> Model:
             groups=pd.factorize(needed[unit])[0],
             exog_re=np.asarray(effects) / np.sqrt(np.mean(np.square(effects), axis=0)),
         )
-        ways = ("lbfgs", "bfgs", "powell")
+        ways = ("lbfgs", "powell", "bfgs")  # the last is slow where it fails
         best = next((f for way in ways if (f := _optimum(model, way)) is not None), None)
         if best is None:
             return {}
