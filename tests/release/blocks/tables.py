@@ -43,6 +43,7 @@ def of_all_kinds(seed: int = 0) -> pl.DataFrame:
     levels = draw.choice(["low", "mid", "high"], n, p=[0.5, 0.3, 0.2])
     levels[-700:-690] = "only at the end"
     days = (18_000 + 300 * draw.normal(size=n)).astype(np.int32)
+    sugar = score**2 + 0.3 * draw.normal(size=n)
     return frame.with_columns(
         pl.Series("patient", np.arange(n) + 7),
         pl.Series("group", levels),
@@ -52,7 +53,7 @@ def of_all_kinds(seed: int = 0) -> pl.DataFrame:
         pl.Series("pain", 1 + (score > 0.0).astype(int) + (score > 1.0).astype(int)),
         pl.Series("low", np.where(gone, np.nan, score + draw.normal(size=n)), nan_to_null=True),
         pl.Series("high", np.where(gone, np.nan, score - draw.random(n)), nan_to_null=True),
-        pl.Series("sugar", np.where(draw.random(n) < 0.1, np.nan, score**3), nan_to_null=True),
+        pl.Series("sugar", np.where(draw.random(n) < 0.1, np.nan, sugar), nan_to_null=True),
     )
 
 
