@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from icsa.comparison.column_pairs import Codes, RowNumbers
-from icsa.comparison.features import FeatureTable
+from icsa.comparison.features import PART, FeatureTable
 from icsa.compilation import kernel
 from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.privacy.lenses import Lenses
@@ -26,7 +26,6 @@ _EQUAL = 1e-6
 _TOLERANCE = 0.1
 # Rows at a time: the squares of every column stay in the first cache.
 _BLOCK = 64
-_PART = 1 << 15
 # Cells in which a value's frequency is looked up.
 _CELLS_FOR_FREQUENCY = 100_000
 
@@ -112,17 +111,46 @@ def most_equal_cells(
     weights = _surprises(original, np.flatnonzero(numeric), np.flatnonzero(categorical), rows)
     itself = np.full(rows.size, -1, dtype=np.int64) if own is None else own
 
-    def work(part: slice) -> tuple[Vector, Vector]:
-        most, surprise = np.zeros(rows.size), np.zeros(rows.size)
-        numbers = np.ascontiguousarray(table.numbers[numeric, part])
-        codes = np.ascontiguousarray(table.codes[categorical, part])
-        place = itself - part.start
-        _agree(people, people_codes, tolerances, weights, numbers, codes, place, most, surprise)
-        return most, surprise
-
-    parts = in_threads(work, list(row_blocks(table.n_rows, _PART)), threads)
+    told = _Cells(people, people_codes, tolerances, weights, itself, numeric, categorical)
+    parts = [
+        found
+        for turn in table.turns(threads)
+        for found in table.over(_agreement_in, turn, told, threads=threads)
+    ]
     most = np.max([part[0] for part in parts], axis=0)
     return Agreement(most.astype(np.int64), np.max([part[1] for part in parts], axis=0))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Cells:
+    """The cells of people, rows first, in the columns that vary, and when they agree."""
+
+    numbers: Matrix
+    codes: Codes
+    tolerances: Vector
+    weights: Matrix
+    own: RowNumbers
+    numeric: np.ndarray
+    categorical: np.ndarray
+
+
+def _agreement_in(table: FeatureTable, part: slice, told: _Cells) -> tuple[Vector, Vector]:
+    """Return the most cells in common with one row of a part of a table, and their weight."""
+    most, surprise = np.zeros(told.own.size), np.zeros(told.own.size)
+    for start in range(part.start, part.stop, PART):
+        some = slice(start, min(start + PART, part.stop))
+        _agree(
+            told.numbers,
+            told.codes,
+            told.tolerances,
+            told.weights,
+            np.ascontiguousarray(table.numbers[told.numeric, some]),
+            np.ascontiguousarray(table.codes[told.categorical, some]),
+            told.own - start,
+            most,
+            surprise,
+        )
+    return most, surprise
 
 
 def _surprises(
@@ -215,7 +243,7 @@ def _nearest_without_each(
         return squares, found
 
     best, rows = np.full((m, width), np.inf), np.full((m, width), -1, dtype=np.int64)
-    for squares, found in in_threads(work, list(row_blocks(points.n_rows, _PART)), threads):
+    for squares, found in in_threads(work, list(row_blocks(points.n_rows, PART)), threads):
         nearer = squares < best
         best[nearer], rows[nearer] = squares[nearer], found[nearer]
     return rows

@@ -136,6 +136,16 @@ class Findings:
         """The people's row numbers in the original."""
         return self.around.people.rows
 
+    @property
+    def for_averages(self) -> Lenses:
+        """What averages over all people are taken from: everything here, a sample of long tables."""
+        return self.lenses
+
+    @property
+    def in_raw_units(self) -> tuple[Features, RowNumbers]:
+        """What distances in the columns' own units are taken from, and who the people are there."""
+        return self.features, self.rows
+
     @cached_property
     def attack(self) -> AttackOutcome:
         """What somebody guesses who knows all but one cell of a person."""
