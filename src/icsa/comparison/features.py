@@ -39,9 +39,9 @@ class Sweep(Protocol):
         table: FeatureTable,
         function: Callable[..., _Result],
         parts: Sequence[slice],
-        arguments: tuple[object, ...],
+        arguments: Sequence[tuple[object, ...]],
     ) -> list[_Result]:
-        """Return what `FeatureTable.over` returns."""
+        """Return what `FeatureTable.over` returns; `arguments` are those of each part."""
         ...
 
 
@@ -113,12 +113,13 @@ class FeatureTable:
         function: Callable[..., _Result],
         parts: Sequence[slice],
         *arguments: object,
+        each: Sequence[object] | None = None,
         threads: int = 1,
     ) -> list[_Result]:
         """Return `function(table, part, *arguments)` of parts of the rows, in their order.
 
-        The function is one that a module has by its name: tables that do not fit in memory do this
-        in other processes.
+        With `each` there is one argument more, another one for every part. The function is one that
+        a module has by its name: tables that do not fit in memory do this in other processes.
 
         Examples
         --------
@@ -126,9 +127,15 @@ class FeatureTable:
         >>> table.over(FeatureTable.block, [slice(0, 2), slice(2, 3)])
         [array([[0., 1.]]), array([[2.]])]
         """
+        more = [()] * len(parts) if each is None else [(one,) for one in each]
+        told = [(*arguments, *one) for one in more]
         if self.sweep is not None:
-            return self.sweep.over(self, function, parts, arguments)
-        return in_threads(lambda rows: function(self, rows, *arguments), parts, threads)
+            return self.sweep.over(self, function, parts, told)
+
+        def work(number: int) -> _Result:
+            return function(self, parts[number], *told[number])
+
+        return in_threads(work, range(len(parts)), threads)
 
     def __repr__(self) -> str:
         """Show sizes only."""

@@ -249,8 +249,8 @@ def _scale(cells: Vector, centre: float, tied_step: float) -> float:
 def _dithered(numbers: Matrix, grids: Vector, side: int) -> Matrix:
     """Return a copy with the cells of rounded columns spread over one step."""
     spread = numbers.copy()
-    for j in np.flatnonzero(grids):
-        draws = np.random.default_rng(dither_seed(side, int(j))).random(numbers.shape[1])
+    for j in np.flatnonzero(grids).tolist():
+        draws = np.random.default_rng(dither_seed(side, j)).random(size=(numbers.shape[1],))
         spread_cells(spread[j], draws, float(grids[j]))
     return spread
 

@@ -55,7 +55,7 @@ class NearFilter:
     @property
     def error(self) -> float:
         """What the product may be wrong by, as a share of the squares of both sides."""
-        return 4.0 * (self.people.shape[1] + 8) * _ROUNDING
+        return 4.0 * (int(self.people.shape[1]) + 8) * _ROUNDING
 
     def rows(self, numbers: Matrix, codes: Codes) -> _Single | None:
         """Return the other side, shape (k, n); None where single precision does not reach."""
@@ -115,7 +115,9 @@ def near_filter(
     known = ~np.isnan(targets[:, missing])
     cells = np.where(known, targets[:, missing], 0.0)
     parts = [-2.0 * targets[:, plain], -2.0 * cells, cells**2, known]
-    parts += [-_MISMATCH * (target_codes[:, [j]] == np.arange(-1, count)) for j, count in categories]
+    parts += [
+        -_MISMATCH * (target_codes[:, [j]] == np.arange(-1, count)) for j, count in categories
+    ]
     people = np.concatenate([*parts, np.ones((m, 1))], axis=1).astype(np.float32)
     squares = np.einsum("kj,kj->k", targets[:, plain], targets[:, plain])
     wholes = squares + (cells**2).sum(axis=1) + 2.0 * _MISMATCH * (len(missing) + len(categories))

@@ -129,7 +129,7 @@ def _nearest_in(
         block, codes = points.block(some), points.code_block(some)
         gaps = np.isnan(block).any(axis=1)
         if is_first:
-            gaps_anywhere = gaps | np.isnan(asked.targets).any(axis=0)
+            gaps_anywhere = np.logical_or(gaps, np.isnan(asked.targets).any(axis=0))
             n_rows = part.stop - part.start
             screen = near_filter(asked.targets, asked.codes, n_rows, gaps_anywhere)
             is_first = False
@@ -176,7 +176,7 @@ def _update_where_near(
                 squares[people],
                 rows[people],
             )
-    return looked * _BLOCK / (n * targets.shape[0])
+    return float(looked * _BLOCK / (n * targets.shape[0]))
 
 
 def roughly_kth_distances(
@@ -203,7 +203,7 @@ def roughly_kth_distances(
     targets = np.ascontiguousarray(people.block(slice(0, people.n_rows)).T)
     codes = np.ascontiguousarray(people.codes.T)
     block = points.block(slice(0, points.n_rows))
-    gaps = np.isnan(block).any(axis=1) | np.isnan(targets).any(axis=0)
+    gaps = np.logical_or(np.isnan(block).any(axis=1), np.isnan(targets).any(axis=0))
     screen = near_filter(targets, codes, points.n_rows, gaps)
     others = None if screen is None else screen.rows(block, points.codes)
     if screen is None or others is None:
@@ -373,7 +373,7 @@ def _smallest(values: npt.NDArray[np.float32]) -> float:
     least = values[0]
     for i in range(values.size):
         least = min(least, values[i])
-    return least
+    return float(least)
 
 
 @kernel

@@ -65,6 +65,8 @@ class Surroundings:
         The control of h: cells in common with one other original.
     weights : ndarray of shape (m,)
         What a person's p is multiplied by; those who are most alone have the smallest.
+    nearest : ndarray of shape (m, k)
+        Row numbers of the nearest other originals under lens E.
     """
 
     people: StandingOut
@@ -73,6 +75,7 @@ class Surroundings:
     has_near_twin: np.ndarray
     agreement: Agreement
     weights: Vector
+    nearest: RowNumbers
 
     def __repr__(self) -> str:
         """Show sizes only."""
@@ -154,7 +157,8 @@ def measure_surroundings(lenses: Lenses, people: StandingOut, *, threads: int = 
     d_org["A"], chances["A"] = d_org["E"], chances["E"]
     original = lenses.features.original
     equal = most_equal_cells(lenses, rows, original, rows, threads)
-    return Surroundings(people, d_org, chances, twins, equal, person_weights(people.isolations))
+    weights = person_weights(people.isolations)
+    return Surroundings(people, d_org, chances, twins, equal, weights, near["E"].rows)
 
 
 def measure_nearness(lenses: Lenses, around: Surroundings, *, threads: int = 1) -> Nearness:

@@ -188,7 +188,7 @@ def isolated_rows(
         order = np.random.default_rng(_SEED).permutation(n)
         for size, share in _SCREENS:
             references = np.sort(order[:size])
-            near = _screened(points, rows, references, threads)
+            near = _screened(points, None if rows.size == n else rows, references, threads)
             stay = min(rows.size, max(2 * count, math.ceil(share * n)))
             rows = np.sort(rows[np.argsort(-near, kind="stable")[:stay]])
         del order
@@ -198,31 +198,32 @@ def isolated_rows(
 
 
 def _screened(
-    points: FeatureTable, rows: RowNumbers, references: RowNumbers, threads: int
+    points: FeatureTable, rows: RowNumbers | None, references: RowNumbers, threads: int
 ) -> Vector:
-    """Return each row's distance to its 5th neighbour among some of the rows, roughly."""
+    """Return roughly how far the 5th neighbour of rows, or of all, is among some of the rows."""
     others = points.rows(references)
-    found = [
-        some
-        for turn in points.turns(threads)
-        for some in points.over(_screened_in, turn, rows, others, references, threads=threads)
-    ]
+    found = []
+    for turn in points.turns(threads):
+        ends = [] if rows is None else [np.searchsorted(rows, [p.start, p.stop]) for p in turn]
+        each = None if rows is None else [rows[low:high] for low, high in ends]
+        found += points.over(_screened_in, turn, others, references, each=each, threads=threads)
     return np.concatenate(found)
 
 
 def _screened_in(
     points: FeatureTable,
     part: slice,
-    rows: RowNumbers,
     others: FeatureTable,
     references: RowNumbers,
+    rows: RowNumbers | None = None,
 ) -> Vector:
     """Return the same for those rows that are in a part of the table, by the same chunks always."""
     found = [np.empty(0)]
+    chosen = np.arange(part.start, part.stop, dtype=np.int64) if rows is None else rows
     for start in range(part.start, part.stop, PART):
-        low, high = np.searchsorted(rows, [start, min(start + PART, part.stop)])
+        low, high = np.searchsorted(chosen, [start, min(start + PART, part.stop)])
         for chunk in row_blocks(int(high - low), _CHUNK):
-            wanted = rows[low:high][chunk]
+            wanted = chosen[low:high][chunk]
             place = np.minimum(np.searchsorted(references, wanted), references.size - 1)
             own = np.where(references[place] == wanted, place, -1)
             found.append(roughly_kth_distances(points.rows(wanted), others, own, k=_NEIGHBOUR))
