@@ -30,13 +30,14 @@ from icsa.assessment.blocks.large_comparison import (
 )
 from icsa.assessment.blocks.large_findings import LargeFindings, Sample
 from icsa.assessment.blocks.stages import share_of_stages
-from icsa.assessment.provenance import handed_in
+from icsa.assessment.provenance import HandedFile, handed_in
 from icsa.assessment.rehearsal import how_controlled
 from icsa.assessment.remedies import Circumstances, with_remedies
 from icsa.attacks.tallies import not_applicable
 from icsa.columns.declared import ColumnSpec
 from icsa.comparison.features import PART
 from icsa.errors import InputError
+from icsa.files import fingerprint
 from icsa.inspection.profile import profile_of
 from icsa.inspection.units_seen import rows_of_some, seen_in_sample
 from icsa.privacy import Policy, PrivacyAssessment
@@ -270,6 +271,12 @@ def _whole(
     handed = handed_in(
         tables, wanted.files, prepared_by=wanted.prepared_by, decided_by=wanted.decided_by
     )
+    parts = [
+        HandedFile(role, part.name, fingerprint(part))
+        for role, table in zip(("original", "release"), comparison.stored, strict=True)
+        for part in table.parts
+    ]
+    handed = replace(handed, files=(*parts, *handed.files))
     found = put_together(
         comparison,
         privacy,
