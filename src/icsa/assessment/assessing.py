@@ -54,6 +54,7 @@ from icsa.release import Plan, Release
 from icsa.release.design_plans import DesignPlan
 from icsa.schema import Schema
 from icsa.tables import Table, from_frame
+from icsa.utility.beyond_range import BeyondRange
 from icsa.utility.models import Analysis
 
 __all__ = ["Assessment", "assess", "assessment_cost", "making_of", "put_together"]
@@ -430,6 +431,7 @@ def put_together(
     out: FeatureTable | None = None,
     holdout: Table | None = None,
     without_attacks: Collection[str] = (),
+    beyond: BeyondRange | None = None,
 ) -> Assessment:
     """Return an assessment whose privacy part is known: attackers, utility, and the word.
 
@@ -452,6 +454,8 @@ def put_together(
     holdout : Table, optional
     without_attacks : collection of str
         Attacks that are not tried.
+    beyond : BeyondRange, optional
+        How released cells leave the original's range, where that is known already.
     """
     policy = privacy.policy
     control = controlled(lambda stage, share: told(stage, 0.4 + 0.1 * share))
@@ -462,6 +466,7 @@ def put_together(
     others = None if holdout is None or control.kind != "holdout" else holdout.frame
     units = look_at_units(comparison, control, privacy.policy, others, told)
     useful = measure_usefulness(comparison, asked, progress=told)
+    useful = useful if beyond is None else replace(useful, beyond=beyond)
     people = people_in_file(privacy.people, comparison)
     why = tuple(in_the_file(reason, comparison) for reason in privacy.verdict.reasons)
     found = verdict_of_release(

@@ -22,6 +22,7 @@ from icsa.privacy.extremes import ColumnEnd, ends_of_column
 from icsa.privacy.lenses import dither_seed, robust_units, tied_share
 from icsa.release.blocks.scratch import Scratch
 from icsa.tables.stored import StoredTable
+from icsa.utility.beyond_range import ColumnBeyond, column_beyond
 
 __all__ = ["Coded", "Scaled", "Tables", "code_stored", "scale_stored"]
 
@@ -91,6 +92,8 @@ class Scaled:
     has_gaps : bool
         Whether cells are missing in either table.
     ends : list of ColumnEnd
+    beyond : ColumnBeyond, optional
+        How released cells leave the original's range.
     """
 
     tied: float
@@ -102,6 +105,7 @@ class Scaled:
     missing: float
     has_gaps: bool
     ends: list[ColumnEnd]
+    beyond: ColumnBeyond | None
 
 
 def code_stored(
@@ -183,6 +187,7 @@ def scale_stored(
     tied, missing = tied_share(mine), float(np.isnan(mine).mean())
     has_gaps = missing > 0.0 or bool(np.isnan(theirs).any())
     ends = ends_of_column(mine, theirs, theirs.size / mine.size)
+    beyond = column_beyond(ColumnPair("", mine, theirs))
     own_step = max(step, lattice_step(theirs)) if step > 0.0 else 0.0
     del theirs
     tied_step = step if tied >= MANY_EQUAL else 0.0
@@ -205,4 +210,5 @@ def scale_stored(
         missing=missing,
         has_gaps=has_gaps,
         ends=ends,
+        beyond=beyond,
     )

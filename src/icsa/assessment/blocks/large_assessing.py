@@ -56,6 +56,7 @@ from icsa.release.blocks.scratch_runs import Run, opened_scratch
 from icsa.schema import Design, Schema
 from icsa.tables import Table
 from icsa.tables.stored import StoredTable
+from icsa.utility.beyond_range import of_columns
 
 __all__ = ["Wanted", "assess_stored"]
 
@@ -155,6 +156,9 @@ class _Large:
         lenses, scaled = self._lenses(
             [(place, one) for place, one in enumerate(coded) if one.name not in leave_out]
         )
+        names = lenses.features.names
+        beyond = of_columns({name: one.beyond for name, one in zip(names, scaled, strict=False)})
+        comparison = replace(comparison, beyond=beyond)
         around = self._people(lenses, rows)
         findings = self._findings(lenses, around, scaled, comparison, tables, coded)
         self.passes.told("equal rows", 0.0)
@@ -286,6 +290,7 @@ def _whole(
         lambda stage, share: told(*share_of_stages("sample", share, stage)),
         holdout=wanted.holdout,
         without_attacks=(_LAST_PERSON,),
+        beyond=comparison.beyond,
     )
     left_out = not_applicable(
         _LAST_PERSON,

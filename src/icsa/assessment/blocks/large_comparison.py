@@ -24,6 +24,7 @@ from icsa.release.blocks.scratch import Scratch
 from icsa.schema import Schema
 from icsa.tables import Table
 from icsa.tables.stored import StoredTable
+from icsa.utility.beyond_range import BeyondRange
 
 __all__ = ["LargeComparison", "cells_of_people", "drawn_rows", "match_stored"]
 
@@ -46,12 +47,15 @@ class LargeComparison(Comparison):
         Cells of people who stand out, by row number.
     released_cells : mapping of int to dict
         The same of released rows near to them.
+    beyond : BeyondRange, optional
+        How many of all released cells lie beyond all of the original's.
     """
 
     stored: tuple[StoredTable, StoredTable]
     drawn: RowNumbers
     people_cells: Mapping[int, dict[str, Any]]
     released_cells: Mapping[int, dict[str, Any]]
+    beyond: BeyondRange | None = None
 
     @property
     def shapes(self) -> tuple[tuple[int, int], tuple[int, int]]:
