@@ -22,6 +22,7 @@ from icsa.assessment.blocks.coding_columns import (
 from icsa.assessment.blocks.filed_lenses import BlockSweep, FiledLenses, filed_lenses, filed_table
 from icsa.assessment.blocks.hashed_rows import HashedTables
 from icsa.assessment.blocks.large_comparison import (
+    SAMPLED_ROWS,
     LargeComparison,
     cells_of_people,
     drawn_rows,
@@ -68,7 +69,10 @@ _LAST_PERSON = "all but one"
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """What is asked of an assessment, as `icsa.assessment.assess` takes it."""
+    """What is asked of an assessment, as `icsa.assessment.assess` takes it.
+
+    `sampled_rows` of each table are in memory at a time.
+    """
 
     schema: Schema | None = None
     every_row_a_person: bool = False
@@ -79,6 +83,7 @@ class Wanted:
     files: Mapping[str, Path | None] | None = None
     prepared_by: str = ""
     decided_by: str = ""
+    sampled_rows: int = SAMPLED_ROWS
 
 
 def assess_stored(
@@ -145,9 +150,9 @@ class _Large:
         self, original: StoredTable, released: StoredTable
     ) -> tuple[LargeComparison, PrivacyAssessment]:
         """Return how the tables are matched, and what is found about people."""
-        tables = Tables(
-            original, released, drawn_rows(original.n_rows), drawn_rows(released.n_rows)
-        )
+        sizes = original.n_rows, released.n_rows
+        samples = (drawn_rows(n_rows, self.wanted.sampled_rows) for n_rows in sizes)
+        tables = Tables(original, released, *samples)
         coded, schema = self._coded(tables)
         rows, marker = self._named(tables)
         leave_out = [marker] if marker else []

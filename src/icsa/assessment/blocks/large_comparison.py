@@ -26,7 +26,14 @@ from icsa.tables import Table
 from icsa.tables.stored import StoredTable
 from icsa.utility.beyond_range import BeyondRange
 
-__all__ = ["LargeComparison", "cells_of_people", "drawn_rows", "match_stored"]
+__all__ = [
+    "SAMPLED_ROWS",
+    "LargeComparison",
+    "cells_of_people",
+    "drawn_rows",
+    "match_stored",
+    "require_rows",
+]
 
 # Rows of each table that everything is taken from which needs them in memory.
 SAMPLED_ROWS = 200_000
