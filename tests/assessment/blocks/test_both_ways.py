@@ -16,8 +16,7 @@ from icsa.assessment.blocks.large_assessing import Wanted, assess_stored
 from icsa.comparison.features import PART
 from icsa.errors import InputError, NothingInCommonError
 from icsa.release.blocks.large_runs import Resources
-
-from ...release.blocks.tables import of_all_kinds, stored
+from tests.release.blocks.tables import of_all_kinds, stored
 
 # Two blocks of rows, and a part of one; enough for all that long tables have of their own.
 N_ROWS = 2 * PART + 1_234
@@ -163,6 +162,6 @@ def test_a_damaged_part_is_named(tables: tuple[pl.DataFrame, pl.DataFrame], tmp_
     part = pair[1].parts[0]
     part.write_bytes(part.read_bytes()[:2_000] + b"x" * 2_000)
     resources = Resources(memory=GIGABYTE, scratch=tmp_path)
-    with pytest.raises(InputError, match="part-000.parquet is not a whole Parquet file"):
+    with pytest.raises(InputError, match=r"part-000.parquet is not a whole Parquet file"):
         assess_stored(pair[0], pair[1], resources, Wanted(), lambda _stage, _share: None)
     assert not list(tmp_path.glob(".icsa-scratch-*"))

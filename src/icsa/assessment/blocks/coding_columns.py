@@ -22,6 +22,7 @@ from icsa.privacy.extremes import ColumnEnd, ends_of_column
 from icsa.privacy.lenses import dither_seed, robust_units, tied_share
 from icsa.release.blocks.scratch import Scratch
 from icsa.tables.stored import StoredTable
+from icsa.threads import give_back_memory
 from icsa.utility.beyond_range import ColumnBeyond, column_beyond
 
 __all__ = ["Coded", "Scaled", "Tables", "code_stored", "scale_stored"]
@@ -123,18 +124,18 @@ def code_stored(
     spec : ColumnSpec, optional
         Where it was declared; else it is guessed.
     """
-    before, after = (
-        table.column(name).frame[name] if name in table.dtypes else None
-        for table in (tables.original, tables.released)
-    )
-    if before is None:
-        assert after is not None
-        return Coded(name, released_cells=after.gather(tables.released_sample))
-    if spec is None:
-        spec = guess_column(tables.original.column(name), name)
+    if name not in tables.original.dtypes:
+        shown = tables.released.column(name).frame[name]
+        return Coded(name, released_cells=shown.gather(tables.released_sample))
+    table = tables.original.column(name)
+    before = table.frame[name]
+    spec = guess_column(table, name) if spec is None else spec
     found = Coded(name, spec, may_name(before), before.gather(tables.sample))
-    if after is None:
+    if name not in tables.released.dtypes:
         return found
+    del table
+    give_back_memory()  # before the other table's column comes
+    after = tables.released.column(name).frame[name]
     found = replace(found, released_cells=after.gather(tables.released_sample))
     spec = spec.in_file(tables.original.without_rows())
     if kind_of(spec.kind).compared == "no" or spec.action == "drop":
