@@ -121,4 +121,4 @@ def test_tables_without_a_column_in_common_are_to_be_looked_at_again(
     pl.read_parquet(folder / "fresh.parquet").select(stone="kg").write_parquet(other)
     command = ["assess", str(folder / "original.parquet"), str(other), "--memory", SMALL]
     assert cli.run([*command, "--scratch", str(tmp_path), "--gate"]) == 3
-    assert "no column in common" in " ".join(capsys.readouterr().out.split())
+    assert "do not look like a table and its release" in " ".join(capsys.readouterr().out.split())

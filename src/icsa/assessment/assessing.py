@@ -57,7 +57,14 @@ from icsa.tables import Table, from_frame
 from icsa.utility.beyond_range import BeyondRange
 from icsa.utility.models import Analysis
 
-__all__ = ["Assessment", "assess", "assessment_cost", "making_of", "put_together"]
+__all__ = [
+    "Assessment",
+    "assess",
+    "assessment_cost",
+    "making_of",
+    "put_together",
+    "without_columns",
+]
 
 Ends: TypeAlias = Mapping[str, tuple[float | None, float | None]]
 
@@ -326,8 +333,7 @@ def assess(
         )
     else:
         rival = None
-        said_of = nothing_compared(comparison, policy)
-        found = Assessment(**said_of, making=made, versions=_versions(), handed_in=handed)
+        found = without_columns(comparison, policy, handed, made)
     advice = Circumstances(
         file=None if before.origin is None else before.origin.path,
         schema=_path((files or {}).get("schema")),
@@ -416,6 +422,17 @@ def _assessed(
         out=out,
         holdout=holdout,
     )
+
+
+def without_columns(
+    comparison: Comparison,
+    policy: Policy | None,
+    handed: HandedIn,
+    made: Mapping[str, Any] | None = None,
+) -> Assessment:
+    """Return the assessment of two tables of which no column can be compared."""
+    said_of = nothing_compared(comparison, policy)
+    return Assessment(**said_of, making=made, versions=_versions(), handed_in=handed)
 
 
 def put_together(

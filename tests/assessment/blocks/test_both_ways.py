@@ -14,7 +14,7 @@ from icsa.assessment import Assessment, assess
 from icsa.assessment.blocks import large_assessing
 from icsa.assessment.blocks.large_assessing import Wanted, assess_stored
 from icsa.comparison.features import PART
-from icsa.errors import InputError, NothingInCommonError
+from icsa.errors import InputError
 from icsa.release.blocks.large_runs import Resources
 from tests.release.blocks.tables import of_all_kinds, stored
 
@@ -143,8 +143,9 @@ def test_what_cannot_be_done_is_refused_in_a_sentence(
     with pytest.raises(InputError, match=r"takes .* GB while it is worked on.*--memory"):
         from_files(tables, tmp_path / "memory", memory=1_000)
     others = released.rename({name: f"{name}_" for name in released.columns})
-    with pytest.raises(NothingInCommonError, match="no column in common"):
-        from_files((original, others), tmp_path / "names")
+    found = from_files((original, others), tmp_path / "names")
+    assert (found.verdict, [one.rule for one in found.reasons]) == ("look again", ["another table"])
+    assert found.document().tables.released.rows == N_ROWS
     visits = original.with_columns(
         patient=pl.Series(np.repeat(np.arange(N_ROWS // 2 + 1), 2)[:N_ROWS] + 1_000_000),
         sex=pl.Series(np.repeat(np.random.default_rng(1).integers(0, 2, N_ROWS), 2)[:N_ROWS]),

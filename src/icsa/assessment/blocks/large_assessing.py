@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from icsa.assessment.asked import Asked, check_asked, read_outliers
-from icsa.assessment.assessing import Assessment, put_together
+from icsa.assessment.assessing import Assessment, put_together, without_columns
 from icsa.assessment.blocks.coding_columns import (
     Coded,
     Scaled,
@@ -31,7 +31,7 @@ from icsa.assessment.blocks.large_comparison import (
 )
 from icsa.assessment.blocks.large_findings import LargeFindings, Sample
 from icsa.assessment.blocks.stages import share_of_stages
-from icsa.assessment.provenance import HandedFile, handed_in
+from icsa.assessment.provenance import HandedFile, HandedIn, handed_in
 from icsa.assessment.rehearsal import how_controlled
 from icsa.assessment.remedies import Circumstances, with_remedies
 from icsa.attacks.tallies import not_applicable
@@ -121,6 +121,18 @@ def assess_stored(
         return _whole(comparison, privacy, wanted, told)
 
 
+def _handed(comparison: LargeComparison, wanted: Wanted) -> HandedIn:
+    """Return what was handed in, every part of the tables by its name."""
+    people = {"prepared_by": wanted.prepared_by, "decided_by": wanted.decided_by}
+    handed = handed_in({"holdout": wanted.holdout}, wanted.files, **people)
+    parts = [
+        HandedFile(role, part.name, fingerprint(part))
+        for role, table in zip(("original", "release"), comparison.stored, strict=True)
+        for part in table.parts
+    ]
+    return replace(handed, files=(*parts, *handed.files))
+
+
 def _block_rows(original: StoredTable, released: StoredTable, resources: Resources) -> int:
     """Return how many rows a task takes; an error where a column does not fit."""
     share = resources.memory // resources.workers
@@ -148,8 +160,8 @@ class _Large:
 
     def privacy_of(
         self, original: StoredTable, released: StoredTable
-    ) -> tuple[LargeComparison, PrivacyAssessment]:
-        """Return how the tables are matched, and what is found about people."""
+    ) -> tuple[LargeComparison, PrivacyAssessment | None]:
+        """Return how the tables are matched, and what is found about people, if any."""
         sizes = original.n_rows, released.n_rows
         samples = (drawn_rows(n_rows, self.wanted.sampled_rows) for n_rows in sizes)
         tables = Tables(original, released, *samples)
@@ -158,6 +170,8 @@ class _Large:
         leave_out = [marker] if marker else []
         comparison = match_stored(tables, coded, schema, leave_out)
         check_asked(self.wanted.asked, comparison)
+        if not comparison.columns:
+            return comparison, None
         lenses, scaled = self._lenses(
             [(place, one) for place, one in enumerate(coded) if one.name not in leave_out]
         )
@@ -270,22 +284,15 @@ class _Large:
 
 def _whole(
     comparison: LargeComparison,
-    privacy: PrivacyAssessment,
+    privacy: PrivacyAssessment | None,
     wanted: Wanted,
     told: Callable[[str, float], None],
 ) -> Assessment:
     """Return the assessment, with attackers and utility from the sample."""
+    handed = _handed(comparison, wanted)
+    if privacy is None:
+        return without_columns(comparison, wanted.policy, handed)
     controlled = how_controlled(comparison, None, None, wanted.holdout)
-    tables = {"holdout": wanted.holdout}
-    handed = handed_in(
-        tables, wanted.files, prepared_by=wanted.prepared_by, decided_by=wanted.decided_by
-    )
-    parts = [
-        HandedFile(role, part.name, fingerprint(part))
-        for role, table in zip(("original", "release"), comparison.stored, strict=True)
-        for part in table.parts
-    ]
-    handed = replace(handed, files=(*parts, *handed.files))
     found = put_together(
         comparison,
         privacy,

@@ -16,7 +16,6 @@ from icsa.comparison.matching import (
     differences,
     match_tables,
     names_left_out,
-    nothing_in_common,
 )
 from icsa.errors import InputError
 from icsa.release.blocks.passes import Passes, Task
@@ -105,14 +104,9 @@ def match_stored(
 ) -> LargeComparison:
     """Return two tables matched: what is said of all rows, and a comparison of the sample.
 
-    Raises
-    ------
-    NothingInCommonError
-        No column can be compared.
+    They may have nothing in common, as those of `icsa.comparison.matching.match_tables`.
     """
     first, second = tables.original.names, tables.released.names
-    if not any(one.pair is not None for one in coded):
-        raise nothing_in_common(first, second)
     originals = [one.cells for one in coded if one.cells is not None]
     unlike = {one.name for one in coded if one.unlike and one.pair is None}
     shown = [
