@@ -172,6 +172,7 @@ class _Large:
         check_asked(self.wanted.asked, comparison)
         if not comparison.columns:
             return comparison, None
+        how_controlled(comparison, None, None, self.wanted.holdout)  # refused before the work
         lenses, scaled = self._lenses(
             [(place, one) for place, one in enumerate(coded) if one.name not in leave_out]
         )
@@ -209,7 +210,7 @@ class _Large:
             for place, one in enumerate(coded):
                 if one.may_name:
                     self.passes.once(
-                        f"people {place}", _require_no_units, tables.original, one.name
+                        f"people named {place}", _require_no_units, tables.original, one.name
                     )
         return coded, found
 

@@ -172,7 +172,7 @@ def cells_of_people(
     found = [
         passes.over(name, [Task(_gathered, (table, column, wanted)) for column in order])
         for name, table, wanted in zip(
-            ("reading people", "reading released rows"),
+            ("cells of people", "cells of released rows"),
             comparison.stored,
             (rows, released_rows),
             strict=True,
