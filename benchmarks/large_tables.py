@@ -1,7 +1,8 @@
 """A release from files against polars' streaming copy of the same files.
 
-Processor time of both and of an assessment, resident memory, the most room that scratch takes, how time grows from a
-tenth of the rows, and what a second worker saves on the clock. Run it alone on a machine::
+Processor time of both and of an assessment, resident memory, the most room that scratch takes, how
+time grows from a tenth of the rows, and what a second worker saves on the clock. Run it alone on a
+machine::
 
     python -m benchmarks.large_tables --rows 10000000 --json out.json
     python -m benchmarks.large_tables --rows 10000000 --text

@@ -41,7 +41,7 @@ class Means(NamedTuple):
     def allowed(self) -> float:
         """Bytes that data may take."""
         if self.memory is not None:
-            from icsa.cli.large_tables import parsed_size
+            from icsa.cli.large_inputs import parsed_size
 
             return parsed_size(self.memory)
         from icsa.release.blocks.ground import free_memory
