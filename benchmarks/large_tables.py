@@ -1,7 +1,8 @@
 """A release from files against polars' streaming copy of the same files.
 
-Processor time of both, resident memory, the most room that scratch takes, how time grows from a
-tenth of the rows, and what a second worker saves on the clock. Run it alone on a machine::
+Processor time of both and of an assessment, resident memory, the most room that scratch takes, how
+time grows from a tenth of the rows, and what a second worker saves on the clock. Run it alone on a
+machine::
 
     python -m benchmarks.large_tables --rows 10000000 --json out.json
     python -m benchmarks.large_tables --rows 10000000 --text
@@ -120,6 +121,8 @@ def measured(
         found[f"{count} worker(s)"] = made = timed(command, folder)
         made["scratch, in tables as numbers"] = made["scratch"] / (8e-9 * n_rows * N_COLUMNS)
         print(json.dumps(found), flush=True)
+    if kind == "parquet":
+        found["assessment"] = assessed(source, target, memory, folder)
     again = folder / f"copy.{kind}"  # the release stays
     found["copies"].append(
         timed([sys.executable, "-c", copy.replace(str(target), str(again))], folder)
@@ -129,6 +132,13 @@ def measured(
         found[f"{workers[0]} worker(s)"]["cpu"] / one["cpu"] for one in found["copies"]
     ]
     return found
+
+
+def assessed(source: Path, target: Path, memory: str, folder: Path) -> dict[str, float]:
+    """Return the times of an assessment of a release from the files of both tables."""
+    command = [*(sys.executable, "-m", "icsa", "assess", str(source), str(target)), "-q"]
+    command += ["--memory", memory, "--scratch", str(folder), "--unit", "none"]
+    return timed([*command, "--json", str(folder / "assessment.json"), "--force"], folder)
 
 
 def main() -> None:

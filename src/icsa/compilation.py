@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numba
 from numba.core import event
 
-__all__ = ["inlined_kernel", "kernel", "silent_children", "summing_kernel"]
+__all__ = ["inlined_kernel", "kernel", "ordering_kernel", "silent_children", "summing_kernel"]
 
 # Set in the environment of processes that leave it to another to say that kernels are compiled.
 _SILENT = "ICSA_SILENT_COMPILATION"
@@ -35,6 +35,11 @@ def kernel(function: _Function) -> _Function:
 def summing_kernel(function: _Function) -> _Function:
     """Compile like `kernel`, and let the terms of sums be added in another order, in lanes."""
     return _compiled(function, {"contract", "reassoc"})
+
+
+def ordering_kernel(function: _Function) -> _Function:
+    """Compile like `kernel` what looks for the smallest of numbers, none of which is missing."""
+    return _compiled(function, {"contract", "nnan", "nsz", "reassoc"})
 
 
 def inlined_kernel(function: _Function) -> _Function:

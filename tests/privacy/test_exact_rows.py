@@ -12,7 +12,7 @@ from scipy.stats import binom
 from icsa.comparison.features import Features, FeatureTable, as_features
 from icsa.comparison.matching import match_tables
 from icsa.inspection import guess_schema
-from icsa.privacy.exact_rows import ExactRows, exact_rows
+from icsa.privacy.exact_rows import ExactRows, counted, exact_rows
 from icsa.privacy.lenses import fit_lenses
 from icsa.privacy.people import measure_surroundings
 from icsa.privacy.people_findings import Findings
@@ -132,3 +132,16 @@ def test_counting_by_hand() -> None:
     assert found.expected == pytest.approx(14 / 8)
     alone = exact_rows(as_features([[1.0]], [[1.0]]))
     assert (alone.chance, alone.expected) == (1.0, 0.0)
+
+
+def test_buckets_of_hashes_add_up() -> None:
+    rng = np.random.default_rng(4)
+    mine, theirs = (rng.integers(0, 400, 600).astype(np.uint64) for _ in range(2))
+    rows = np.arange(600)
+    whole = counted([(rows, mine, theirs)], 600, 600)
+    parts = [(rows[mine % 3 == k], mine[mine % 3 == k], theirs[theirs % 3 == k]) for k in range(3)]
+    found = counted(parts, 600, 600)
+    for name in ("copied", "unique", "doubles", "split", "same", "chance"):
+        assert getattr(found, name) == getattr(whole, name), name
+    assert found.matched.tolist() == whole.matched.tolist()
+    assert found.copies.tolist() == whole.copies.tolist()

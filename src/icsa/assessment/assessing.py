@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
@@ -32,6 +32,7 @@ from icsa.assessment.usefulness import Usefulness, measure_usefulness
 from icsa.assessment.whom_compared import declared_of, matched
 from icsa.attacks import AttackResult
 from icsa.cards import card
+from icsa.comparison.features import FeatureTable
 from icsa.comparison.matching import Comparison, require_columns
 from icsa.comparison.unit_matching import UnitComparison
 from icsa.files import write_text_atomically
@@ -53,9 +54,17 @@ from icsa.release import Plan, Release
 from icsa.release.design_plans import DesignPlan
 from icsa.schema import Schema
 from icsa.tables import Table, from_frame
+from icsa.utility.beyond_range import BeyondRange
 from icsa.utility.models import Analysis
 
-__all__ = ["Assessment", "assess", "assessment_cost", "making_of"]
+__all__ = [
+    "Assessment",
+    "assess",
+    "assessment_cost",
+    "making_of",
+    "put_together",
+    "without_columns",
+]
 
 Ends: TypeAlias = Mapping[str, tuple[float | None, float | None]]
 
@@ -324,8 +333,7 @@ def assess(
         )
     else:
         rival = None
-        said_of = nothing_compared(comparison, policy)
-        found = Assessment(**said_of, making=made, versions=_versions(), handed_in=handed)
+        found = without_columns(comparison, policy, handed, made)
     advice = Circumstances(
         file=None if before.origin is None else before.origin.path,
         schema=_path((files or {}).get("schema")),
@@ -402,18 +410,86 @@ def _assessed(
         n_redraws=max(1, known.n_redraws),
         policy=policy,
     )
+    return put_together(
+        comparison,
+        privacy,
+        controlled,
+        asked,
+        handed,
+        told,
+        note=known.note,
+        made=made,
+        out=out,
+        holdout=holdout,
+    )
+
+
+def without_columns(
+    comparison: Comparison,
+    policy: Policy | None,
+    handed: HandedIn,
+    made: Mapping[str, Any] | None = None,
+) -> Assessment:
+    """Return the assessment of two tables of which no column can be compared."""
+    said_of = nothing_compared(comparison, policy)
+    return Assessment(**said_of, making=made, versions=_versions(), handed_in=handed)
+
+
+def put_together(
+    comparison: Comparison,
+    privacy: PrivacyAssessment,
+    controlled: ControlledBy,
+    asked: Asked,
+    handed: HandedIn,
+    told: Callable[[str, float], None],
+    *,
+    note: str = "",
+    made: Mapping[str, Any] | None = None,
+    out: FeatureTable | None = None,
+    holdout: Table | None = None,
+    without_attacks: Collection[str] = (),
+    beyond: BeyondRange | None = None,
+) -> Assessment:
+    """Return an assessment whose privacy part is known: attackers, utility, and the word.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    privacy : PrivacyAssessment
+    controlled : callable
+        What finds the control.
+    asked : Asked
+    handed : HandedIn
+    told : callable
+        Called with the name of each stage and the share of the work that is done before it.
+    note : str
+        On the risk before any key.
+    made : mapping, optional
+        How the release was made.
+    out : FeatureTable, optional
+        Another release.
+    holdout : Table, optional
+    without_attacks : collection of str
+        Attacks that are not tried.
+    beyond : BeyondRange, optional
+        How released cells leave the original's range, where that is known already.
+    """
+    policy = privacy.policy
     control = controlled(lambda stage, share: told(stage, 0.4 + 0.1 * share))
     told("trying attacks", 0.5)
-    attackers, against_it = quick_attackers(comparison, control.outsiders, out, policy=policy)
+    attackers, against_it = quick_attackers(
+        comparison, control.outsiders, out, policy=policy, leave_out=without_attacks
+    )
     others = None if holdout is None or control.kind != "holdout" else holdout.frame
     units = look_at_units(comparison, control, privacy.policy, others, told)
     useful = measure_usefulness(comparison, asked, progress=told)
+    useful = useful if beyond is None else replace(useful, beyond=beyond)
     people = people_in_file(privacy.people, comparison)
     why = tuple(in_the_file(reason, comparison) for reason in privacy.verdict.reasons)
     found = verdict_of_release(
         replace(privacy.verdict, reasons=why),
         privacy.policy,
-        n_released=comparison.released.frame.height,
+        n_released=comparison.n_released,
         as_they_are=comparison.as_they_are,
         twins=[person.row for person in people if person.has_near_twin],
         reproducible=made is not None and made["reproducible"],
@@ -422,16 +498,16 @@ def _assessed(
             *_not_compared(comparison),
             *reasons_over_keys(privacy.redrawn, privacy.policy),
             *control_reasons(control, privacy.policy),
-            *(in_the_file(reason, comparison) for reason in against_it),
+            *(_in_the_file(reason, comparison) for reason in against_it),
             *(() if units is None else units.reasons),
         ),
     )
     if found.word != "do not release":  # who was copied row by row has left traces, too
-        traces = (in_the_file(reason, comparison) for reason in of_traces(comparison.features))
+        traces = (_in_the_file(reason, comparison) for reason in of_traces(comparison.features))
         found = decided([*found.reasons, *traces])
     found = unless_another_table(found, comparison.files, useful.margins)
     measures, ends = _measures(privacy)
-    notes = (*comparison.notes, known.note, privacy.standing_out.note)
+    notes = (*comparison.notes, note, privacy.standing_out.note)
     return Assessment(
         verdict=found.word,
         reasons=found.reasons,
@@ -447,6 +523,11 @@ def _assessed(
         attackers=beside_control(control, (*attackers, *(units.attackers if units else ()))),
         units=units,
     )
+
+
+def _in_the_file(reason: Reason, comparison: Comparison) -> Reason:
+    """Return a reason with rows of the file in place of those that are in memory."""
+    return in_the_file(replace(reason, rows=comparison.rows_of_sample(reason.rows)), comparison)
 
 
 def _not_compared(comparison: Comparison) -> tuple[Reason, ...]:

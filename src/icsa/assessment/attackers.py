@@ -8,7 +8,7 @@ were not in it changes the word, and those that compute people from the release 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -180,6 +180,7 @@ def quick_attackers(
     also_released: FeatureTable | None = None,
     *,
     policy: Policy | None = None,
+    leave_out: Collection[str] = (),
 ) -> tuple[tuple[AttackResult, ...], tuple[Reason, ...]]:
     """Return what the attackers get that every assessment tries, and what speaks against it.
 
@@ -191,6 +192,8 @@ def quick_attackers(
     also_released : FeatureTable, optional
         Another release of the same original.
     policy : Policy, optional
+    leave_out : collection of str
+        Names of attacks that are not to be tried.
 
     Examples
     --------
@@ -206,7 +209,7 @@ def quick_attackers(
     targets = Targets(
         features=comparison.features, outsiders=outsiders, also_released=also_released
     )
-    names = [name for name, kind in ATTACKS.items() if kind.quick]
+    names = [name for name, kind in ATTACKS.items() if kind.quick and name not in leave_out]
     results = run_attacks(targets, names=names, people=usual_people(comparison))
     chosen = Policy() if policy is None else policy
     return results, reasons_of_attacks(results, chosen, more_digits=has_more_digits(targets))

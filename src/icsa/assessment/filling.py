@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
-import polars as pl
 from msgspec import UNSET
 
 from icsa.assessment import document as doc
@@ -108,10 +108,7 @@ def _handed_in(handed: HandedIn) -> DocumentHandedIn:
 
 def _tables(compared: Comparison) -> doc.Tables:
     tables = compared.files
-    original, released = (
-        doc.Size(rows=table.frame.height, columns=table.frame.width)
-        for table in (tables.original, tables.released)
-    )
+    original, released = (doc.Size(rows=rows, columns=columns) for rows, columns in compared.shapes)
     return doc.Tables(
         original=original,
         released=released,
@@ -158,14 +155,15 @@ def _point(person: Person) -> doc.Point:
 
 
 def _people(assessment: Assessment) -> list[doc.Person]:
-    tables = assessment.tables
-    names = {column.name for column in tables.columns}
-    order = [name for name in tables.original.frame.columns if name in names]
-    frames = tables.original.frame[order], tables.released.frame[order]
-    redrawn = assessment.privacy.redrawn
+    tables, redrawn = assessment.tables, assessment.privacy.redrawn
     numbers = [person.row + 1 for person in people_in_file(assessment.people, tables)]
     return [
-        _person(person, number, None if redrawn is None else redrawn.rho[:, k], *frames)
+        _person(
+            person,
+            number,
+            None if redrawn is None else redrawn.rho[:, k],
+            *tables.cells_of(person.row, person.released_row),
+        )
         for k, (person, number) in enumerate(zip(assessment.people, numbers, strict=True))
     ]
 
@@ -174,8 +172,8 @@ def _person(
     person: Person,
     number: int,
     redrawn: np.ndarray | None,
-    original: pl.DataFrame,
-    released: pl.DataFrame,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
 ) -> doc.Person:
     worst = person.worst
     expected = None
@@ -198,8 +196,8 @@ def _person(
         match_by=_shares(person.matched_by),
         near_twin=person.has_near_twin,
         redraws=None if redrawn is None else _spread(redrawn),
-        before=_cells(original, person.row),
-        after=_cells(released, person.released_row),
+        before=_shown(before),
+        after=_shown(after),
         status=person.status,
     )
 
@@ -213,8 +211,7 @@ def _spread(rho: np.ndarray) -> doc.Spread:
     return doc.Spread(rho_low=low, rho_median=middle, rho_high=high)
 
 
-def _cells(frame: pl.DataFrame, row: int) -> dict[str, str]:
-    cells = frame.row(row, named=True)
+def _shown(cells: Mapping[str, Any]) -> dict[str, str]:
     return {name: "" if value is None else str(value) for name, value in cells.items()}
 
 

@@ -36,7 +36,7 @@ def nothing_compared(comparison: Comparison, policy: Policy | None) -> Mapping[s
     policy : Policy, optional
     """
     files = comparison.files
-    n, m = files.original.frame.height, files.released.frame.height
+    (n, _), (m, _) = comparison.shapes
     privacy = nothing_seen(n, m, policy)
     found = verdict_of_release(
         Verdict("release"), privacy.policy, n_released=m, as_they_are=comparison.as_they_are

@@ -12,7 +12,7 @@ from icsa.errors import UnknownNameError
 from icsa.files import fingerprint
 from icsa.tables import Origin, Table
 
-__all__ = ["ROLES", "HandedIn", "handed_in"]
+__all__ = ["ROLES", "HandedFile", "HandedIn", "handed_in"]
 
 # What a file can be, in the order in which they are told.
 ROLES = (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from icsa.cli.anonymize import Mask, Method, Scatters
+from icsa.cli.anonymize import Dask, Mask, Memory, Method, Scatters, ScratchFolder
 from icsa.cli.arguments import (
     Bound,
     DecidedBy,
@@ -40,6 +40,7 @@ from icsa.cli.arguments import (
     taking,
     telling_what_is_written,
 )
+from icsa.cli.assess_large import Means, StoredPair, assess_large, stored_pair
 from icsa.cli.assessment_summary import print_assessment
 from icsa.errors import InputError
 from icsa.recipes import RECIPES
@@ -125,6 +126,9 @@ Holdout = Annotated[
         "People who were not in ORIGINAL, with the same columns: are those in it found more often?",
     ),
 ]
+AssessWorkers = Annotated[
+    int, taking("--workers", "N", "Processes, for tables that do not fit.", min=1)
+]
 MadeByRecipe = Annotated[
     str | None,
     taking(
@@ -172,6 +176,10 @@ def assess(
     decimal: Decimal = None,
     encoding: Encoding = None,
     sheet: Sheet = None,
+    memory: Memory = None,
+    workers: AssessWorkers = 1,
+    dask: Dask = None,
+    scratch: ScratchFolder = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
@@ -192,6 +200,10 @@ def assess(
     Of people with several rows, such as visits, everything is asked by person:
 
     icsa assess visits.csv release.csv --unit id --time day --model "crp ~ day + (1 | id)"
+
+    Parquet files, or folders of them, that do not fit in memory are assessed from their files:
+
+    icsa assess register.parquet register.release.parquet --memory 4GB
     """
     from icsa.assessment import read_policy
 
@@ -211,7 +223,40 @@ def assess(
         raise InputError("--holdout and --rehearse are two ways to the same. Give one of them.")
     thresholds = None if policy is None else read_policy(policy)
     written = outputs.values()
+    means = Means(memory, workers, dask, scratch)
+    stored = stored_pair(original, released, means)
     with telling_what_is_written(written):
+        if stored is not None:
+            assessment = _from_files(
+                stored,
+                (original, released),
+                means,
+                refused={
+                    "--against": against,
+                    "--also-released": also_released,
+                    "--redraws": redraws,
+                    "--rehearse": rehearse,
+                    "--recipe": recipe,
+                    "--method": method,
+                    "--scatters": scatters,
+                    "--mask": mask,
+                },
+                design=design_of(unit, time, bound, role, weight, strata),
+                schema=schema,
+                files={"schema": schema, "policy": policy, "people to look at": listed},
+                quiet=quiet,
+                outliers=outliers,
+                policy=thresholds,
+                models=tuple(model or ()),
+                classify=tuple(classify or ()),
+                clusters=clusters,
+                select=tuple(select or ()),
+                holdout=None if holdout is None else read_file(holdout, **reading),
+                prepared_by=prepared_by,
+                decided_by=decided_by,
+            )
+            _finish(assessment, outputs, quiet=quiet, gate=gate)
+            return
         first, second = read_file(original, **reading), read_file(released, **reading)
         other = None if against is None else read_file(against, **reading)
         others = None if holdout is None else read_file(holdout, **reading)
@@ -245,9 +290,35 @@ def assess(
             prepared_by=prepared_by,
             decided_by=decided_by,
         )
-        _write(assessment, outputs)
-        if not quiet:
-            print_assessment(assessment, tuple(outputs.values()))
+        _finish(assessment, outputs, quiet=quiet, gate=gate)
+
+
+def _from_files(
+    stored: StoredPair,
+    tables: tuple[Path, Path],
+    means: Means,
+    *,
+    files: Mapping[str, Path | None],
+    models: tuple[str, ...],
+    classify: tuple[str, ...],
+    clusters: int | None,
+    select: tuple[str, ...],
+    **options: Any,
+) -> Assessment:
+    """Return the assessment of tables that do not fit in memory."""
+    from icsa.assessment.asked import Asked
+
+    asked = Asked(models=models, classify=classify, clusters=clusters, select=select)
+    return assess_large(stored, tables, means, named=files, asked=asked, **options)
+
+
+def _finish(
+    assessment: Assessment, outputs: Mapping[str, Path | None], *, quiet: bool, gate: bool
+) -> None:
+    """Write what was asked for, print the rest, and end with the gate's code if it is wanted."""
+    _write(assessment, outputs)
+    if not quiet:
+        print_assessment(assessment, tuple(outputs.values()))
     if gate:
         raise typer.Exit(assessment.gate)
 

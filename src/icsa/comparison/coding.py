@@ -68,12 +68,13 @@ def _as_numeric(
         return _finite(storage.numbers(without_codes(read, _plain(spec))))
 
     numbers = encode(first)
+    grid = _grid(numbers, spec)  # sorts: before the other column takes room
     return ColumnPair(
         name=spec.name,
         kind=spec.kind,
         original=numbers,
         released=encode(second),
-        grid=_grid(numbers, spec),
+        grid=grid,
         unit=kind_of(spec.kind).unit,
         note=_note(original, released, spec),
         encode=encode,
@@ -169,7 +170,8 @@ def _grid(numbers: Vector, spec: ColumnSpec) -> float:
     """Return the lattice's step; 0 where no two cells are equal, as nothing agrees by chance."""
     if spec.step is not None:
         return float(spec.step)
-    ordered = np.sort(numbers[~np.isnan(numbers)])
+    ordered = numbers[~np.isnan(numbers)]
+    ordered.sort()
     if not ordered.size or not (ordered[1:] == ordered[:-1]).any() or ordered[0] == ordered[-1]:
         return 0.0
     found = find_lattice(ordered)

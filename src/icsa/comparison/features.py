@@ -6,8 +6,9 @@ models read are views of it: cells are in memory once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +16,33 @@ import numpy.typing as npt
 from icsa.comparison.column_pairs import Cells, Codes, ColumnPair
 from icsa.errors import InputError
 from icsa.lattice import lattice_step
-from icsa.matrices import Matrix, Vector, columns_first
+from icsa.matrices import Matrix, Vector, columns_first, row_blocks
+from icsa.threads import in_threads
 
-__all__ = ["FeatureTable", "Features", "as_features"]
+__all__ = ["PART", "FeatureTable", "Features", "Sweep", "as_features"]
+
+_Result = TypeVar("_Result")
+
+# Rows that are looked through at a time.
+PART = 1 << 15
+
+
+class Sweep(Protocol):
+    """What looks through a table that does not fit in memory, part by part."""
+
+    def turns(self, n_rows: int) -> Iterator[list[slice]]:
+        """Yield what `FeatureTable.turns` yields; parts begin at multiples of `PART`."""
+        ...
+
+    def over(
+        self,
+        table: FeatureTable,
+        function: Callable[..., _Result],
+        parts: Sequence[slice],
+        arguments: Sequence[tuple[object, ...]],
+    ) -> list[_Result]:
+        """Return what `FeatureTable.over` returns; `arguments` are those of each part."""
+        ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,11 +57,14 @@ class FeatureTable:
         One row for each categorical column; -1 is missing.
     change : callable, optional
         What turns a block of `numbers` into other coordinates, such as those of a lens.
+    sweep : Sweep, optional
+        What looks through the rows of a table that does not fit in memory.
     """
 
     numbers: Matrix
     codes: Codes
     change: Callable[[Matrix], Matrix] | None = None
+    sweep: Sweep | None = None
 
     @classmethod
     def consuming(cls, columns: list[Cells], n_numbers: int, n_rows: int) -> FeatureTable:
@@ -62,6 +90,52 @@ class FeatureTable:
         """Return the coordinates of a block of rows."""
         block = np.ascontiguousarray(self.numbers[:, rows])
         return block if self.change is None else self.change(block)
+
+    def code_block(self, rows: slice) -> Codes:
+        """Return the codes of a block of rows."""
+        return np.ascontiguousarray(self.codes[:, rows])
+
+    def turns(self, threads: int) -> Iterator[list[slice]]:
+        """Yield parts of the rows to be looked through at a time; together they are all rows.
+
+        The first are few: what they show may save later ones work.
+        """
+        if self.sweep is not None:
+            yield from self.sweep.turns(self.n_rows)
+            return
+        parts = list(row_blocks(self.n_rows, PART))
+        yield parts[:threads]
+        for start in range(threads, len(parts), 4 * threads):
+            yield parts[start : start + 4 * threads]
+
+    def over(
+        self,
+        function: Callable[..., _Result],
+        parts: Sequence[slice],
+        *arguments: object,
+        each: Sequence[object] | None = None,
+        threads: int = 1,
+    ) -> list[_Result]:
+        """Return `function(table, part, *arguments)` of parts of the rows, in their order.
+
+        With `each` there is one argument more, another one for every part. The function is one that
+        a module has by its name: tables that do not fit in memory do this in other processes.
+
+        Examples
+        --------
+        >>> table = FeatureTable(np.arange(3.0)[None, :], np.empty((0, 3), dtype=np.int32))
+        >>> table.over(FeatureTable.block, [slice(0, 2), slice(2, 3)])
+        [array([[0., 1.]]), array([[2.]])]
+        """
+        more = [()] * len(parts) if each is None else [(one,) for one in each]
+        told = [(*arguments, *one) for one in more]
+        if self.sweep is not None:
+            return self.sweep.over(self, function, parts, told)
+
+        def work(number: int) -> _Result:
+            return function(self, parts[number], *told[number])
+
+        return in_threads(work, range(len(parts)), threads)
 
     def __repr__(self) -> str:
         """Show sizes only."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -19,7 +20,16 @@ from icsa.errors import InputError
 from icsa.schema import Schema
 from icsa.tables import Table
 
-__all__ = ["Comparison", "match_tables", "own_cells", "own_values", "require_columns"]
+__all__ = [
+    "Comparison",
+    "differences",
+    "has_other_levels",
+    "match_tables",
+    "names_left_out",
+    "own_cells",
+    "own_values",
+    "require_columns",
+]
 
 _MOST_NAMES = 12
 # Where so few rows have a value of their own, it names groups: values in common that fresh people
@@ -67,6 +77,29 @@ class Comparison:
     def needed(self) -> tuple[str, ...]:
         """The columns that another table must have to be encoded."""
         return tuple(column.name for column in self.columns)
+
+    @property
+    def shapes(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Rows and columns of the original and of the release, as they are in their files."""
+        return self.files.original.frame.shape, self.files.released.frame.shape
+
+    @property
+    def n_released(self) -> int:
+        """Released rows, or units."""
+        return self.released.frame.height
+
+    def rows_of_sample(self, rows: Sequence[int]) -> tuple[int, ...]:
+        """Return row numbers of the original, from those of the rows that are in memory."""
+        return tuple(rows)
+
+    def cells_of(self, row: int, released_row: int) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the cells of a person and of a released row, in the columns compared."""
+        names = {column.name for column in self.columns}
+        order = [name for name in self.original.frame.columns if name in names]
+        return (
+            self.original.frame.select(order).row(row, named=True),
+            self.released.frame.select(order).row(released_row, named=True),
+        )
 
     @property
     def files(self) -> Comparison:
@@ -117,7 +150,8 @@ def match_tables(
     _require_rows(original, released)
     coded: list[ColumnPair] = []
     unlike: list[str] = []
-    notes = _differences(original, released, matched)
+    sizes = original.frame.height, released.frame.height
+    notes = differences(first, second, *sizes)
     as_they_are: dict[str, int] = {}
     for name in matched:
         spec = schema.columns[name].in_file(original)
@@ -135,13 +169,13 @@ def match_tables(
                 notes.append(found)
                 unlike.append(name)
                 continue
-            if _has_other_levels(found):
+            if has_other_levels(found):
                 unlike.append(name)
             coded.append(found)
             if found.note:
                 notes.append(found.note)
     if as_they_are:
-        notes.append(f"Not compared, because they name people or are text: {_listed(as_they_are)}.")
+        notes.append(names_left_out(as_they_are))
     return Comparison(
         original=original,
         released=released,
@@ -177,7 +211,7 @@ original has 'kg'; the release has 'price'. Columns are matched by name.
     )
 
 
-def _has_other_levels(column: ColumnPair) -> bool:
+def has_other_levels(column: ColumnPair) -> bool:
     """Return whether a release has levels, but none that the original has."""
     if column.levels is None:
         return False
@@ -248,20 +282,33 @@ def _require_rows(original: Table, released: Table) -> None:
             )
 
 
-def _differences(original: Table, released: Table, matched: Sequence[str]) -> list[str]:
+def differences(
+    first: Sequence[str], second: Sequence[str], n_rows: int, n_released: int
+) -> list[str]:
+    """Return what is different about two tables, from the names of their columns and their rows.
+
+    Examples
+    --------
+    >>> differences(["age", "kg"], ["kg"], 10, 9)
+    ['The original has 10 rows, the release 9.', "Only in the original: 'age'."]
+    """
     notes = []
-    n, m = original.frame.height, released.frame.height
-    if n != m:
-        notes.append(f"The original has {n} rows, the release {m}.")
-    missing = [name for name in original.frame.columns if name not in matched]
-    extra = [name for name in released.frame.columns if name not in matched]
+    if n_rows != n_released:
+        notes.append(f"The original has {n_rows} rows, the release {n_released}.")
+    missing = [name for name in first if name not in second]
+    extra = [name for name in second if name not in first]
     if missing:
         notes.append(f"Only in the original: {_listed(missing)}.")
     if extra:
         notes.append(f"Only in the release, and not assessed: {_listed(extra)}.")
-    if [name for name in released.frame.columns if name in matched] != list(matched):
+    if [name for name in second if name in first] != [name for name in first if name in second]:
         notes.append("The release has its columns in another order.")
     return notes
+
+
+def names_left_out(names: Sequence[str] | Mapping[str, int]) -> str:
+    """Return that columns were not compared because of what they are."""
+    return f"Not compared, because they name people or are text: {_listed(names)}."
 
 
 def _listed(names: Sequence[str] | Mapping[str, int]) -> str:

@@ -8,6 +8,7 @@ tail of these gives a person's p; people are combined by Simes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,8 +33,10 @@ __all__ = [
     "CloserShare",
     "Everybody",
     "Resemblance",
+    "by_equal_cells",
     "look_at_everybody",
     "look_at_rows",
+    "put_on_lattice",
     "shuffled_bound",
 ]
 
@@ -172,7 +175,7 @@ def look_at_everybody(
     (True, 0.501)
     """
     features = with_gaps(lenses.features.with_released(_on_lattices(lenses.features)))
-    equal, own, own_people = _by_equal_cells(features, threads)
+    equal, own, own_people = by_equal_cells(features, threads)
     near, closer = _by_near_cells(lenses, features, near_people, threads)
     return Everybody(equal, near, closer, own, own_people, features.original.n_rows)
 
@@ -231,19 +234,45 @@ def _on_lattices(features: Features) -> FeatureTable:
     for column, cells, step in zip(
         features.original.numbers, numbers, features.grids.tolist(), strict=True
     ):
-        values = np.unique(column[~np.isnan(column)])
-        if step <= 0.0 or not values.size:
-            continue
-        above = np.clip(np.searchsorted(values, cells), 1, max(1, values.size - 1))
-        low, high = values[above - 1], values[np.minimum(above, values.size - 1)]
-        best = np.where(np.abs(cells - low) <= np.abs(high - cells), low, high)
-        within = np.abs(cells - best) <= 0.5 * step
-        cells[within] = best[within]
+        if step > 0.0:
+            put_on_lattice(cells, np.unique(column[~np.isnan(column)]), step)
     return FeatureTable(numbers, released.codes)
 
 
-def _by_equal_cells(features: Features, threads: int) -> tuple[Resemblance, Vector, RowNumbers]:
-    """Return the resemblance by equal cells, and what exact copies would give."""
+def put_on_lattice(cells: Vector, values: Vector, step: float) -> None:
+    """Move cells to sorted values that are within half a step, in place.
+
+    Examples
+    --------
+    >>> cells = np.array([1.4, 2.6, 7.0])
+    >>> put_on_lattice(cells, np.array([1.0, 2.0, 3.0]), 1.0)
+    >>> cells
+    array([1., 3., 7.])
+    """
+    if not values.size:
+        return
+    above = np.clip(np.searchsorted(values, cells), 1, max(1, values.size - 1))
+    low, high = values[above - 1], values[np.minimum(above, values.size - 1)]
+    best = np.where(np.abs(cells - low) <= np.abs(high - cells), low, high)
+    within = np.abs(cells - best) <= 0.5 * step
+    cells[within] = best[within]
+
+
+def by_equal_cells(
+    features: Features,
+    threads: int,
+    in_buckets: Callable[[Features], tuple[RowNumbers, Best]] = best_in_buckets,
+) -> tuple[Resemblance, Vector, RowNumbers]:
+    """Return the resemblance by equal cells, and what exact copies would give, of which people.
+
+    Parameters
+    ----------
+    features : Features
+        With released cells on the original's lattices, and a column of gaps if there are any.
+    threads : int
+    in_buckets : callable
+        What finds people in long tables.
+    """
     original, released = features.original, features.released
     n, n_released = original.n_rows, released.n_rows
     every: RowNumbers = np.arange(n, dtype=np.int64)
@@ -255,19 +284,20 @@ def _by_equal_cells(features: Features, threads: int) -> tuple[Resemblance, Vect
         tail, fifth = _calibrated(among.scores)
         found = _resemblance(every, across, fifth, tail, n_released / n, n)
     else:
-        rng = np.random.default_rng(_SEED)
-        order = rng.permutation(n)
-        chosen, others = np.sort(order[:_CALIBRATED]), np.sort(order[:_REFERENCES])
-        reference = original.rows(others)
-        place = np.searchsorted(others, chosen)
-        among = best_by_equal_cells(original, chosen, reference, own=place, threads=threads)
+        del every
+        order = np.random.default_rng(_SEED).permutation(n)
+        own_people, others = np.sort(order[:_CALIBRATED]), np.sort(order[:_REFERENCES])
+        del order
+        weights, reference = equal_weights(original, own_people), original.rows(others)
+        place = np.searchsorted(others, own_people)
+        told = {"weights": weights, "threads": threads}
+        among = best_by_equal_cells(original, own_people, reference, own=place, **told)
         tail, fifth = _calibrated(among.scores)
-        people, best = best_in_buckets(features)
+        people, best = in_buckets(features)
         theirs = best_by_equal_cells(
             original, people, reference, own=_places(others, people), threads=threads
         )
         found = _resemblance(people, best, theirs.scores[:, 4], tail, n_released / others.size, n)
-        weights, own_people = equal_weights(original, chosen), chosen
     found = _bounded(found, features, n_released)
     own = np.minimum(1.0, tail.beyond(weights.sum(axis=1) - fifth))
     own = np.maximum(own, n_released * shuffled_bound(weights, weights.sum(axis=1)))

@@ -7,6 +7,7 @@ common coincidences calibrate the rule.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -17,7 +18,7 @@ from scipy.special import bdtrc
 from icsa.comparison.column_pairs import RowNumbers
 from icsa.comparison.features import Features, FeatureTable
 
-__all__ = ["ExactRows", "RowHashes", "exact_rows", "row_hashes"]
+__all__ = ["ExactRows", "RowHashes", "counted", "exact_rows", "row_hashes"]
 
 RowHashes: TypeAlias = npt.NDArray[np.uint64]
 
@@ -99,22 +100,58 @@ def exact_rows(features: Features) -> ExactRows:
     >>> found.split, found.same
     (1, 1)
     """
-    n, n_released = features.original.n_rows, features.released.n_rows
-    hashes = np.concatenate([row_hashes(features.original), row_hashes(features.released)])
-    kinds, kind = np.unique(hashes, return_inverse=True)
-    here = np.bincount(kind[:n], minlength=kinds.size)
-    there = np.bincount(kind[n:], minlength=kinds.size)
-    is_matched = (here == 1) & (there > 0)
+    mine, theirs = row_hashes(features.original), row_hashes(features.released)
+    return counted([(np.arange(mine.size, dtype=np.int64), mine, theirs)], mine.size, theirs.size)
+
+
+def counted(
+    parts: Iterable[tuple[RowNumbers, RowHashes, RowHashes]], n: int, n_released: int
+) -> ExactRows:
+    """Return how often rows are equal, from their hashes.
+
+    Parameters
+    ----------
+    parts : iterable of (ndarray, ndarray, ndarray)
+        Row numbers and hashes of originals, and hashes of released rows. Equal rows of either
+        table are all in one part.
+    n, n_released : int
+        Rows of both tables.
+
+    Examples
+    --------
+    >>> here, there = np.array([5, 5, 7], dtype=np.uint64), np.array([7, 9], dtype=np.uint64)
+    >>> found = counted([(np.arange(3), here, there)], 3, 2)
+    >>> found.matched, found.doubles, found.copies
+    (array([2]), 1, array([0, 0, 1]))
+    """
+    totals = np.zeros(5, dtype=np.int64)
+    matched = [np.empty(0, dtype=np.int64)]
+    copies = np.zeros(n, dtype=np.int64)
+    for rows, mine, theirs in parts:
+        kinds, kind = np.unique(np.concatenate([mine, theirs]), return_inverse=True)
+        here = np.bincount(kind[: mine.size], minlength=kinds.size)
+        there = np.bincount(kind[mine.size :], minlength=kinds.size)
+        totals += [
+            there[here > 0].sum(),
+            np.count_nonzero(here == 1),
+            np.count_nonzero(here == 2),
+            np.count_nonzero((here == 1) & (there == 1)),
+            np.count_nonzero((here + there == 2) & (here != 1)),
+        ]
+        found = there[kind[: mine.size]]
+        matched.append(rows[(found > 0) & (here[kind[: mine.size]] == 1)])
+        copies[rows[found > 0]] = found[found > 0]
+    copied, unique, doubles, split, same = totals.tolist()
     return ExactRows(
         n=n,
         n_released=n_released,
-        copied=int(there[here > 0].sum()),
-        unique=int(np.count_nonzero(here == 1)),
-        matched=np.flatnonzero(is_matched[kind[:n]]).astype(np.int64),
-        doubles=int(np.count_nonzero(here == 2)),
-        split=int(np.count_nonzero((here == 1) & (there == 1))),
-        same=int(np.count_nonzero((here + there == 2) & (here != 1))),
-        copies=there[kind[:n]].astype(np.int64),
+        copied=copied,
+        unique=unique,
+        matched=np.sort(np.concatenate(matched)).astype(np.int64),
+        doubles=doubles,
+        split=split,
+        same=same,
+        copies=copies,
     )
 
 

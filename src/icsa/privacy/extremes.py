@@ -7,7 +7,9 @@ many as there are values that two have.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +17,7 @@ from icsa.comparison.column_pairs import RowNumbers
 from icsa.comparison.features import Features
 from icsa.matrices import Vector
 
-__all__ = ["Extremes", "verbatim_ends"]
+__all__ = ["ColumnEnd", "Extremes", "ends_of_column", "together", "verbatim_ends"]
 
 # The farthest rows of a column's end, by which coincidences are judged.
 _FAR = 30
@@ -79,24 +81,57 @@ def verbatim_ends(features: Features) -> Extremes:
     (1, [3], array([0.6]))
     """
     factor = features.released.n_rows / features.original.n_rows
+    columns = zip(features.original.numbers, features.released.numbers, strict=True)
+    return together([ends_of_column(*cells, factor) for cells in columns])
+
+
+class ColumnEnd(NamedTuple):
+    """An end of a column that one person alone has: whose, how likely by chance, and if shown."""
+
+    row: int
+    chance: float
+    shown: bool
+
+
+def ends_of_column(original: Vector, released: Vector, factor: float) -> list[ColumnEnd]:
+    """Return the ends of a column that one person alone has.
+
+    Parameters
+    ----------
+    original, released : ndarray
+    factor : float
+        Released rows for each original.
+
+    Examples
+    --------
+    >>> ends_of_column(np.array([1.0, 1.0, 4.0, 9.0]), np.array([2.0, 9.0]), 0.5)
+    [ColumnEnd(row=3, chance=0.6, shown=True)]
+    """
+    known = original[~np.isnan(original)]
+    if known.size < 2 or known.min() == known.max():
+        return []
+    count = min(_FAR, known.size)
+    found = []
+    for far in (
+        np.sort(np.partition(known, count - 1)[:count]),
+        np.sort(np.partition(known, known.size - count)[known.size - count :])[::-1],
+    ):
+        if far[1] != far[0]:
+            row = int(np.flatnonzero(original == far[0])[0])
+            shown = bool(np.any(released == far[0]))
+            found.append(ColumnEnd(row, _coincidence(far, factor), shown))
+    return found
+
+
+def together(columns: Sequence[Sequence[ColumnEnd]]) -> Extremes:
+    """Return the ends of all columns by the people who hold them."""
     safe: dict[int, float] = {}
-    shown: set[int] = set()
-    ends, released_ends = 0, 0
-    for column, released in zip(features.original.numbers, features.released.numbers, strict=True):
-        order = np.argsort(column, kind="stable")[: int(np.sum(~np.isnan(column)))]
-        if order.size < 2 or column[order[0]] == column[order[-1]]:
-            continue
-        for far in (order[:_FAR], order[::-1][:_FAR]):
-            row, value = int(far[0]), column[far[0]]
-            if column[far[1]] == value:
-                continue
-            ends += 1
-            safe[row] = safe.get(row, 1.0) * (1.0 - _coincidence(column[far], factor))
-            if np.any(released == value):
-                released_ends += 1
-                shown.add(row)
-    rows = np.array(sorted(shown), dtype=np.int64)
-    return Extremes(ends, released_ends, len(safe), rows, 1.0 - np.array(list(safe.values())))
+    ends = [end for column in columns for end in column]
+    for end in ends:
+        safe[end.row] = safe.get(end.row, 1.0) * (1.0 - end.chance)
+    shown = np.array(sorted({end.row for end in ends if end.shown}), dtype=np.int64)
+    chances = 1.0 - np.array(list(safe.values()))
+    return Extremes(len(ends), sum(end.shown for end in ends), len(safe), shown, chances)
 
 
 def _coincidence(far: Vector, factor: float) -> float:

@@ -17,7 +17,8 @@ of rows that agree by chance, and ratios of zeros say nothing.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -33,8 +34,14 @@ from icsa.privacy.robust_fit import RobustFit, robust_fit
 __all__ = [
     "LensName",
     "Lenses",
+    "clearly_other",
+    "dither_seed",
     "fit_lenses",
     "robust_units",
+    "spread_cells",
+    "standardize",
+    "tied_share",
+    "whitener_of",
 ]
 
 LensName = Literal["E", "M", "A"]
@@ -48,6 +55,29 @@ _CLEAR = 4.0
 _DITHER_SEED = 20_002
 # Cells that a column's commonest value is looked for in.
 _CELLS_FOR_TIES = 20_000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Whitening:
+    """What turns numbers in robust units into the coordinates of lens M."""
+
+    whitener: Matrix
+
+    def __call__(self, block: Matrix) -> Matrix:
+        """Return the coordinates of a block of rows; a missing number is the median."""
+        return self.whitener @ np.nan_to_num(block, nan=0.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OwnUnits:
+    """What puts a release into units of its own, for lens A."""
+
+    centres: Vector
+    scales: Vector
+
+    def __call__(self, block: Matrix) -> Matrix:
+        """Return the coordinates of a block of rows."""
+        return (block - self.centres[:, None]) / self.scales[:, None]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,19 +134,28 @@ class Lenses:
 
     def _points(self, lens: LensName, side: int) -> FeatureTable:
         table = (self.features.original, self.features.released)[side]
-        numbers = (self.original, self.released)[side]
+        table = replace(table, numbers=(self.original, self.released)[side])
         if lens == "M":
-            codes = self._missing_codes[side]
-            return FeatureTable(numbers, np.vstack([table.codes, codes]), self._whiten)
-        if lens == "A":
-            return FeatureTable(numbers, table.codes, self._own_units)
-        return FeatureTable(numbers, table.codes)
+            return replace(table, codes=self._codes_with_gaps(side), change=self._whiten)
+        return replace(table, change=self._own_units) if lens == "A" else table
 
-    def _whiten(self, block: Matrix) -> Matrix:
-        return self._whitener @ np.nan_to_num(block, nan=0.0)
+    def _codes_with_gaps(self, side: int) -> Codes:
+        """Return codes of categories, then of being missing for numbers that are so anywhere."""
+        table = (self.features.original, self.features.released)[side]
+        return np.vstack([table.codes, self._missing_codes[side]])
 
-    def _own_units(self, block: Matrix) -> Matrix:
-        return (block - self.released_centres[:, None]) / self.released_scales[:, None]
+    @cached_property
+    def missing_shares(self) -> Vector:
+        """Share of the original's cells that are missing, of each numeric column."""
+        return np.asarray(np.isnan(self.features.original.numbers).mean(axis=1))
+
+    @cached_property
+    def _whiten(self) -> Whitening:
+        return Whitening(self._whitener)
+
+    @cached_property
+    def _own_units(self) -> OwnUnits:
+        return OwnUnits(self.released_centres, self.released_scales)
 
     def __repr__(self) -> str:
         """Show sizes only."""
@@ -142,7 +181,7 @@ def fit_lenses(features: Features) -> Lenses:
     """
     original = features.original
     spread = _dithered(original.numbers, features.grids, side=0)
-    ties = np.array([_tied_share(column) for column in original.numbers])
+    ties = np.array([tied_share(column) for column in original.numbers])
     tied_steps = np.where(ties >= MANY_EQUAL, features.grids, 0.0)
     centres, scales = robust_units(spread, tied_steps)
     _standardize(spread, centres, scales)
@@ -160,7 +199,7 @@ def fit_lenses(features: Features) -> Lenses:
         released_scales=np.ones(scales.size),
         fit=fit,
         varying=np.concatenate([np.isfinite(scales), _varying_codes(original.codes)]),
-        _whitener=_whitener(fit.whole_scatter, np.isfinite(scales)),
+        _whitener=whitener_of(fit.whole_scatter, np.isfinite(scales)),
         _missing_codes=(original.codes[:0], original.codes[:0]),  # replaced below
     )
     return _with_released(lenses, features)
@@ -210,22 +249,36 @@ def _scale(cells: Vector, centre: float, tied_step: float) -> float:
 def _dithered(numbers: Matrix, grids: Vector, side: int) -> Matrix:
     """Return a copy with the cells of rounded columns spread over one step."""
     spread = numbers.copy()
-    for j in np.flatnonzero(grids):
-        draws = np.random.default_rng([_DITHER_SEED, side, int(j)]).random(numbers.shape[1])
-        draws -= 0.5
-        draws *= grids[j]
-        spread[j] += draws
+    for j in np.flatnonzero(grids).tolist():
+        draws = np.random.default_rng(dither_seed(side, j)).random(size=(numbers.shape[1],))
+        spread_cells(spread[j], draws, float(grids[j]))
     return spread
 
 
+def dither_seed(side: int, column: int) -> list[int]:
+    """Return the seed of the draws that spread a column; side 0 is the original, 1 the release."""
+    return [_DITHER_SEED, side, column]
+
+
+def spread_cells(cells: Vector, draws: Vector, step: float) -> None:
+    """Spread cells over one step by draws from 0 to 1, in place; the draws are used up."""
+    draws -= 0.5
+    draws *= step
+    cells += draws
+
+
+def standardize(cells: Vector, centre: float, scale: float) -> None:
+    """Put the cells of a column in robust units, in place; a constant column becomes 0."""
+    if np.isinf(scale):
+        cells[:] = 0.0
+    else:
+        cells -= centre
+        cells /= scale
+
+
 def _standardize(columns: Matrix, centres: Vector, scales: Vector) -> None:
-    """Put the columns in robust units, in place; a constant column becomes 0."""
-    for j in range(columns.shape[0]):
-        if np.isinf(scales[j]):
-            columns[j] = 0.0
-        else:
-            columns[j] -= centres[j]
-            columns[j] /= scales[j]
+    for column, centre, scale in zip(columns, centres.tolist(), scales.tolist(), strict=True):
+        standardize(column, centre, scale)
 
 
 def _with_released(lenses: Lenses, features: Features) -> Lenses:
@@ -234,7 +287,7 @@ def _with_released(lenses: Lenses, features: Features) -> Lenses:
     grids = np.maximum(features.grids, np.where(features.grids > 0.0, own_grids, 0.0))
     released = _dithered(features.released.numbers, grids, side=1)
     _standardize(released, lenses.centres, lenses.scales)
-    own_centres, own_scales = _clearly_other(
+    own_centres, own_scales = clearly_other(
         *robust_units(released, lenses.tied_steps), lenses.original.shape[1], released.shape[1]
     )
     return Lenses(
@@ -253,7 +306,7 @@ def _with_released(lenses: Lenses, features: Features) -> Lenses:
     )
 
 
-def _clearly_other(
+def clearly_other(
     centres: Vector, scales: Vector, n_rows: int, n_released: int
 ) -> tuple[Vector, Vector]:
     """Return the release's centres and scales where they differ by more than chance, else 0 and 1.
@@ -267,7 +320,7 @@ def _clearly_other(
     return np.where(keep_centre & keep_scale, 0.0, centres), np.where(keep_scale, 1.0, sizes)
 
 
-def _whitener(scatter: Matrix, varying: np.ndarray) -> Matrix:
+def whitener_of(scatter: Matrix, varying: np.ndarray) -> Matrix:
     """Return W with W S W' = I on the columns that vary, small eigenvalues floored."""
     p = scatter.shape[0]
     if not varying.any():
@@ -292,7 +345,7 @@ def _missing(features: Features) -> tuple[Codes, Codes]:
     return first, second
 
 
-def _tied_share(column: Vector) -> float:
+def tied_share(column: Vector) -> float:
     """Return the share of the cells at the commonest value, missing ones counting as one."""
     cells = column[:: max(1, -(-column.size // _CELLS_FOR_TIES))]
     missing = int(np.isnan(cells).sum())

@@ -7,17 +7,30 @@ by the hashes of blocks. Who comes near is asked of some people only, and of the
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
 import numpy as np
 
-from icsa.comparison.column_pairs import RowNumbers
+from icsa.comparison.column_pairs import Cells, RowNumbers
 from icsa.comparison.features import Features, FeatureTable
 from icsa.matrices import Matrix, Vector
-from icsa.privacy.exact_rows import row_hashes
+from icsa.privacy.exact_rows import RowHashes, row_hashes
 from icsa.privacy.lenses import Lenses
 from icsa.privacy.neighbours import nearest
 from icsa.privacy.rarity import BEST, Best, equal_weights
 
-__all__ = ["best_in_buckets", "best_of_the_nearest", "near_scores"]
+__all__ = [
+    "Bucket",
+    "best_in_buckets",
+    "best_of_pairs",
+    "best_of_the_nearest",
+    "column_blocks",
+    "near_scores",
+    "part_of",
+    "rare_pairs",
+]
 
 _BLOCKS = 3
 # A block that more rows of a table share says little about anybody.
@@ -46,12 +59,28 @@ def best_in_buckets(features: Features) -> tuple[RowNumbers, Best]:
     (array([7, 8]), array([5, 6]))
     """
     original, released = features.original, features.released
-    pairs: list[tuple[RowNumbers, RowNumbers]] = []
-    for columns in _blocks(original):
-        pairs.append(_same_block(_part(original, columns), _part(released, columns)))
+    pairs = []
+    for columns in column_blocks(original):
+        mine, theirs = (row_hashes(part_of(table, columns)) for table in (original, released))
+        rows = (np.arange(hashes.size, dtype=np.int64) for hashes in (mine, theirs))
+        pairs.append(rare_pairs([Bucket(next(rows), mine, next(rows), theirs)]))
+    return best_of_pairs(features, pairs)
+
+
+def best_of_pairs(
+    features: Features, pairs: Sequence[tuple[RowNumbers, RowNumbers]]
+) -> tuple[RowNumbers, Best]:
+    """Return the people with the rarest cells in common, of pairs of originals and released rows.
+
+    Parameters
+    ----------
+    features : Features
+    pairs : sequence of (ndarray, ndarray)
+        As `rare_pairs` returns them, for each block of columns.
+    """
     mine = np.concatenate([first for first, _ in pairs])
     theirs = np.concatenate([second for _, second in pairs])
-    scores = _pair_scores(original, released, mine, theirs)
+    scores = _pair_scores(features.original, features.released, mine, theirs)
     order = np.lexsort((theirs, -scores, mine))
     first = np.ones(order.size, dtype=bool)
     first[1:] = mine[order][1:] != mine[order][:-1]
@@ -116,53 +145,96 @@ def near_scores(
     return np.where(rows >= 0, scores, 0.0)
 
 
-def _blocks(original: FeatureTable) -> list[list[int]]:
+def column_blocks(original: FeatureTable) -> list[list[int]]:
     """Return columns dealt to three blocks, those with most variety first."""
     step = max(1, original.n_rows // _ROWS_FOR_VARIETY)
-    variety = [_entropy(column[::step]) for column in (*original.numbers, *original.codes)]
+    variety = [
+        _entropy(columns[j, ::step])
+        for columns in (original.numbers, original.codes)
+        for j in range(columns.shape[0])
+    ]
     order = np.argsort(-np.array(variety), kind="stable").tolist()
     return [order[start::_BLOCKS] for start in range(min(_BLOCKS, len(order)))]
 
 
-def _entropy(cells: Vector) -> float:
+def _entropy(cells: Cells) -> float:
     counts = np.unique(cells, return_counts=True)[1] / cells.size
     return float(-np.sum(counts * np.log(counts)))
 
 
-def _part(table: FeatureTable, columns: list[int]) -> FeatureTable:
+def part_of(table: FeatureTable, columns: list[int]) -> FeatureTable:
+    """Return some columns of a table, by their places among numbers and codes."""
     p = table.numbers.shape[0]
     numbers = table.numbers[[j for j in columns if j < p]]
-    return FeatureTable(numbers, table.codes[[j - p for j in columns if j >= p]])
+    return replace(table, numbers=numbers, codes=table.codes[[j - p for j in columns if j >= p]])
 
 
-def _same_block(original: FeatureTable, released: FeatureTable) -> tuple[RowNumbers, RowNumbers]:
-    """Return pairs of rows that are equal in a block, where few rows are."""
-    mine, theirs = row_hashes(original), row_hashes(released)
-    order, ordered = np.argsort(mine, kind="stable"), np.sort(mine)
-    low, high = np.searchsorted(ordered, theirs, "left"), np.searchsorted(ordered, theirs, "right")
-    counts = high - low
-    rows = np.flatnonzero((counts > 0) & (counts <= _MOST_ALIKE))
-    rows = rows[np.argsort(counts[rows], kind="stable")]
-    rows = rows[np.cumsum(counts[rows]) <= _MOST_PAIRS // _BLOCKS]
-    repeats = counts[rows]
-    starts = np.repeat(low[rows] - np.cumsum(repeats) + repeats, repeats)
-    return (
-        order[starts + np.arange(repeats.sum())].astype(np.int64),
-        np.repeat(rows, repeats).astype(np.int64),
-    )
+class Bucket(NamedTuple):
+    """Row numbers and hashes of rows of both tables; equal ones are all in one bucket."""
+
+    rows: RowNumbers
+    hashes: RowHashes
+    released_rows: RowNumbers
+    released_hashes: RowHashes
+
+
+def rare_pairs(buckets: Iterable[Bucket]) -> tuple[RowNumbers, RowNumbers]:
+    """Return pairs of an original and a released row that are equal, where few rows are.
+
+    Released rows that fewest originals equal come first, and only so many pairs are kept.
+
+    Examples
+    --------
+    >>> here, there = np.array([5, 5, 7], dtype=np.uint64), np.array([9, 5, 7], dtype=np.uint64)
+    >>> rare_pairs([Bucket(np.arange(3), here, np.arange(3), there)])
+    (array([2, 0, 1]), array([2, 1, 1]))
+    """
+    most = _MOST_PAIRS // _BLOCKS
+    none: RowNumbers = np.empty(0, dtype=np.int64)
+    counts, rows, mine = none, none, none  # of released rows; mine: of each of their pairs
+    for bucket in buckets:
+        order = np.argsort(bucket.hashes, kind="stable")
+        ordered = bucket.hashes[order]
+        low = np.searchsorted(ordered, bucket.released_hashes, "left")
+        number = np.searchsorted(ordered, bucket.released_hashes, "right") - low
+        few = np.flatnonzero((number > 0) & (number <= _MOST_ALIKE))
+        starts = np.repeat(low[few] - np.cumsum(number[few]) + number[few], number[few])
+        found = bucket.rows[order[starts + np.arange(number[few].sum())]]
+        counts, rows, mine = _rarest(
+            np.concatenate([counts, number[few]]),
+            np.concatenate([rows, bucket.released_rows[few]]),
+            np.concatenate([mine, found]),
+            most,
+        )
+    return mine.astype(np.int64), np.repeat(rows, counts).astype(np.int64)
+
+
+def _rarest(
+    counts: RowNumbers, rows: RowNumbers, mine: RowNumbers, most: int
+) -> tuple[RowNumbers, RowNumbers, RowNumbers]:
+    """Return the released rows with the fewest pairs, as many as have `most` pairs together."""
+    starts = np.cumsum(counts) - counts
+    order = np.lexsort((rows, counts))
+    order = order[np.cumsum(counts[order]) <= most]
+    kept = counts[order]
+    places = np.repeat(starts[order] - np.cumsum(kept) + kept, kept) + np.arange(kept.sum())
+    return kept, rows[order], mine[places]
 
 
 def _pair_scores(
     original: FeatureTable, released: FeatureTable, mine: RowNumbers, theirs: RowNumbers
 ) -> Vector:
     """Return the sum of the weights of the equal cells of each pair."""
-    people, place = np.unique(mine, return_inverse=True)
-    weights = equal_weights(original, people)
     scores = np.zeros(mine.size)
-    for j, column in enumerate(original.numbers):
-        x, y = column[mine], released.numbers[j][theirs]
-        scores += np.where((x == y) | (np.isnan(x) & np.isnan(y)), weights[place, j], 0.0)
-    for j, codes in enumerate(original.codes):
-        same = codes[mine] == released.codes[j][theirs]
-        scores += np.where(same, weights[place, original.numbers.shape[0] + j], 0.0)
+    people, place = np.unique(mine, return_inverse=True)
+    if not people.size:
+        return scores
+    for j in range(original.numbers.shape[0]):
+        weights = equal_weights(part_of(original, [j]), people)[place, 0]
+        x, y = original.numbers[j, mine], released.numbers[j, theirs]
+        scores += np.where((x == y) | (np.isnan(x) & np.isnan(y)), weights, 0.0)
+    for j in range(original.codes.shape[0]):
+        weights = equal_weights(part_of(original, [original.numbers.shape[0] + j]), people)
+        same = original.codes[j, mine] == released.codes[j, theirs]
+        scores += np.where(same, weights[place, 0], 0.0)
     return scores

@@ -48,7 +48,7 @@ def privacy_measures(found: Findings) -> dict[str, Measure]:
     >>> measures["verbatim_rows"].value, measures["attack_success"].value
     (100.0, 1.0)
     """
-    lenses, features, near, rows = found.lenses, found.features, found.near, found.rows
+    lenses, near, rows = found.lenses, found.near, found.rows
     smallest = float(near.corrected.min()) if rows.size else NotEstimable(_NOBODY)
     return {
         "smallest_chance": Measure.of(
@@ -67,7 +67,7 @@ def privacy_measures(found: Findings) -> dict[str, Measure]:
         "attack_control": Measure.mean_of(
             found.attack.control, name="all-but-one attack, control", reason=_NOBODY
         ),
-        "ore": raw_outlier_replication_error(features, rows),
+        "ore": raw_outlier_replication_error(*found.in_raw_units),
         "ore_scaled": scaled_outlier_replication_error(lenses, rows, near),
         **copied_row_measures(found.exact),
         **resemblance_measures(found.everybody),
@@ -79,7 +79,7 @@ def privacy_measures(found: Findings) -> dict[str, Measure]:
             n=found.extremes.people,
         ),
         "interval_disclosure": interval_disclosure(lenses, near),
-        **closest_record_measures(lenses, threads=found.threads),
+        **closest_record_measures(found.for_averages, threads=found.threads),
     }
 
 

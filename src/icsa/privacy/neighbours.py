@@ -6,16 +6,19 @@ exactly zero, and on blocks that stay in the cache this is also the faster way.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from icsa.comparison.column_pairs import Codes, RowNumbers
-from icsa.comparison.features import FeatureTable
-from icsa.compilation import kernel
+from icsa.comparison.features import PART, FeatureTable
+from icsa.compilation import kernel, ordering_kernel
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector, row_blocks
-from icsa.threads import in_threads
+from icsa.privacy.near_filter import NearFilter, near_filter
+from icsa.threads import one_linear_algebra_thread
 
 __all__ = [
     "MISMATCH",
@@ -24,6 +27,7 @@ __all__ = [
     "add_squares",
     "chosen_rows",
     "nearest",
+    "roughly_kth_distances",
 ]
 
 
@@ -31,8 +35,14 @@ __all__ = [
 MISMATCH = 2.0
 # Rows at a time: their columns stay in the first cache.
 _BLOCK = 256
-# Rows whose coordinates are computed at a time.
-_PART = 1 << 15
+# People and rows whose bounds are computed at a time.
+_PEOPLE, _TILE = 256, 2_048
+# Bounds of which the smallest is looked for first.
+_LANES = 32
+# Where so large a share of the blocks may be near, bounds are not worth their time.
+_TOO_OFTEN = 0.5
+# Pairs of rows from which on threads of linear algebra would be in the way of ours.
+_MANY = 1 << 26
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,22 +98,146 @@ def nearest(
     targets = np.ascontiguousarray(people.block(slice(0, m)).T)
     target_codes = np.ascontiguousarray(people.codes.T)
     itself = np.full(m, -1, dtype=np.int64) if own is None else own.astype(np.int64)
-    has_missing = bool(np.isnan(targets).any())
-
-    def work(rows: slice) -> tuple[Matrix, RowNumbers]:
-        squares, numbers = np.full((m, k), np.inf), np.full((m, k), -1, dtype=np.int64)
-        block = points.block(rows)
-        codes = np.ascontiguousarray(points.codes[:, rows])
-        missing = has_missing or bool(np.isnan(block).any())
-        _update(targets, target_codes, block, codes, missing, itself, rows.start, squares, numbers)
-        return squares, numbers
-
-    parts = list(row_blocks(points.n_rows, _PART))
+    asked = _Asked(targets, target_codes, itself, bool(np.isnan(targets).any()))
     squares, rows = np.full((m, k), np.inf), np.full((m, k), -1, dtype=np.int64)
-    for start in range(0, len(parts), 4 * threads):  # merged as they come, to save room
-        found = in_threads(work, parts[start : start + 4 * threads], threads)
-        squares, rows = _merged([(squares, rows), *found], k)
+    with one_linear_algebra_thread() if m * points.n_rows > _MANY else nullcontext():
+        for parts in points.turns(threads):  # merged as they come: then it is known what is near
+            found = points.over(_nearest_in, parts, asked, squares, threads=threads)
+            squares, rows = _merged([(squares, rows), *found], k)
     return Neighbours(np.sqrt(_exactly(people, points, squares, rows)), rows)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Asked:
+    """Rows whose neighbours are wanted, rows first; `own` are their numbers in the other table."""
+
+    targets: Matrix
+    codes: Codes
+    own: RowNumbers
+    has_missing: bool
+
+
+def _nearest_in(
+    points: FeatureTable, part: slice, asked: _Asked, known: Matrix
+) -> tuple[Matrix, RowNumbers]:
+    """Return the k nearest in a part of a table, of those that are nearer than is known already."""
+    squares = known.copy()
+    rows = np.full(known.shape, -1, dtype=np.int64)
+    screen, is_first = None, True
+    for start in range(part.start, part.stop, PART):
+        some = slice(start, min(start + PART, part.stop))
+        block, codes = points.block(some), points.code_block(some)
+        gaps = np.isnan(block).any(axis=1)
+        if is_first:
+            gaps_anywhere = np.logical_or(gaps, np.isnan(asked.targets).any(axis=0))
+            n_rows = part.stop - part.start
+            screen = near_filter(asked.targets, asked.codes, n_rows, gaps_anywhere)
+            is_first = False
+        missing = asked.has_missing or bool(gaps.any())
+        others = None if screen is None else screen.rows(block, codes)
+        told = asked.targets, asked.codes, block, codes, missing, asked.own, start, squares, rows
+        if screen is None or others is None:
+            _update(*told)
+        elif _update_where_near(screen, others, *told) > _TOO_OFTEN:
+            screen = None  # it costs more than it saves
+    squares[rows < 0] = np.inf
+    return squares, rows
+
+
+def _update_where_near(
+    screen: NearFilter,
+    others: npt.NDArray[np.float32],
+    targets: Matrix,
+    target_codes: Codes,
+    numbers: Matrix,
+    codes: Codes,
+    missing: bool,
+    own: RowNumbers,
+    first: int,
+    squares: Matrix,
+    rows: RowNumbers,
+) -> float:
+    """Do what `_update` does where the filter says that rows may be near; return how often."""
+    n, looked = numbers.shape[1], 0
+    for tile in row_blocks(n, _TILE):
+        there = np.ascontiguousarray(others[:, tile])
+        for people in row_blocks(targets.shape[0], _PEOPLE):
+            looked += _update_tile(
+                screen.people[people] @ there,
+                screen.lengths[people],
+                targets[people],
+                target_codes[people],
+                numbers,
+                codes,
+                missing,
+                own[people],
+                first,
+                tile.start,
+                squares[people],
+                rows[people],
+            )
+    return float(looked * _BLOCK / (n * targets.shape[0]))
+
+
+def roughly_kth_distances(
+    people: FeatureTable, points: FeatureTable, own: RowNumbers, *, k: int
+) -> Vector:
+    """Return how far away the k-th nearest row is, or the last, in single precision.
+
+    To rank people by, not to judge them: copies are not at distance 0.
+
+    Parameters
+    ----------
+    people, points : FeatureTable
+    own : ndarray of shape (m,)
+        Row numbers of the people among `points`, -1 where they are not there.
+    k : int
+
+    Examples
+    --------
+    >>> rows = FeatureTable(np.arange(2_000.0)[None, :], np.empty((0, 2_000), dtype=np.int32))
+    >>> roughly_kth_distances(rows, rows, np.arange(2_000), k=2)[[0, 50]].round(1)
+    array([2., 1.])
+    """
+    k = max(1, min(k, points.n_rows - 1))
+    targets = np.ascontiguousarray(people.block(slice(0, people.n_rows)).T)
+    codes = np.ascontiguousarray(people.codes.T)
+    block = points.block(slice(0, points.n_rows))
+    gaps = np.logical_or(np.isnan(block).any(axis=1), np.isnan(targets).any(axis=0))
+    screen = near_filter(targets, codes, points.n_rows, gaps)
+    others = None if screen is None else screen.rows(block, points.codes)
+    if screen is None or others is None:
+        return nearest(people, points, k=k, own=own).distances[:, -1]
+    smallest = np.full((people.n_rows, k), np.inf, dtype=np.float32)
+    with one_linear_algebra_thread():
+        for tile in row_blocks(points.n_rows, _TILE):
+            there = np.ascontiguousarray(others[:, tile])
+            for part in row_blocks(people.n_rows, _PEOPLE):
+                bounds = screen.people[part] @ there
+                _keep_smallest(bounds, own[part] - tile.start, smallest[part])
+    return np.sqrt(np.maximum(smallest[:, -1] + screen.lengths, 0.0))
+
+
+@kernel
+def _keep_smallest(
+    bounds: npt.NDArray[np.float32], own: RowNumbers, smallest: npt.NDArray[np.float32]
+) -> None:
+    """Put bounds into the sorted lists of the smallest; a person's own does not count."""
+    n, k = bounds.shape[1], smallest.shape[1]
+    for person in range(bounds.shape[0]):
+        if 0 <= own[person] < n:
+            bounds[person, own[person]] = np.inf
+        for start in range(0, n, _LANES):
+            some = bounds[person, start : min(start + _LANES, n)]
+            if _smallest(some) >= smallest[person, k - 1]:
+                continue
+            for i in range(some.size):
+                if some[i] < smallest[person, k - 1]:
+                    place = k - 1
+                    while place > 0 and smallest[person, place - 1] > some[i]:
+                        smallest[person, place] = smallest[person, place - 1]
+                        place -= 1
+                    smallest[person, place] = some[i]
 
 
 def chosen_rows(outliers: object, n_rows: int) -> RowNumbers:
@@ -170,12 +304,12 @@ def _update(
     rows: RowNumbers,
 ) -> None:
     """Put the columns of `numbers`, rows `first` and on, where they are among the k nearest."""
-    n, k = numbers.shape[1], squares.shape[1]
+    n = numbers.shape[1]
     distances = np.empty(_BLOCK)
     for start in range(0, n, _BLOCK):
         size = min(_BLOCK, n - start)
         for person in range(targets.shape[0]):
-            add_squares(
+            _look(
                 targets[person],
                 target_codes[person],
                 numbers,
@@ -184,15 +318,89 @@ def _update(
                 start,
                 size,
                 distances,
+                own[person],
+                first,
+                squares[person],
+                rows[person],
             )
-            place = own[person] - first - start
-            if 0 <= place < size:
-                distances[place] = np.inf
-            farthest, nearer = squares[person, k - 1], 0
-            for i in range(size):
-                nearer += distances[i] < farthest
-            if nearer:
-                _insert(distances, size, first + start, squares[person], rows[person])
+
+
+@kernel
+def _update_tile(
+    bounds: npt.NDArray[np.float32],
+    lengths: Vector,
+    targets: Matrix,
+    target_codes: Codes,
+    numbers: Matrix,
+    codes: Codes,
+    missing: bool,
+    own: RowNumbers,
+    first: int,
+    tile: int,
+    squares: Matrix,
+    rows: RowNumbers,
+) -> int:
+    """Look at those blocks of columns, `tile` and on, in which a bound is below what is known."""
+    k, looked = squares.shape[1], 0
+    distances = np.empty(_BLOCK)
+    for person in range(targets.shape[0]):
+        for place in range(0, bounds.shape[1], _BLOCK):
+            size = min(_BLOCK, bounds.shape[1] - place)
+            smallest = _smallest(bounds[person, place : place + size])
+            # What the bounds may be wrong by is in them already.
+            if smallest <= squares[person, k - 1] - lengths[person]:
+                looked += 1
+                _look(
+                    targets[person],
+                    target_codes[person],
+                    numbers,
+                    codes,
+                    missing,
+                    tile + place,
+                    size,
+                    distances,
+                    own[person],
+                    first,
+                    squares[person],
+                    rows[person],
+                )
+    return looked
+
+
+@ordering_kernel
+def _smallest(values: npt.NDArray[np.float32]) -> float:
+    """Return the smallest of values of which none is missing."""
+    least = values[0]
+    for i in range(values.size):
+        least = min(least, values[i])
+    return float(least)
+
+
+@kernel
+def _look(
+    target: Vector,
+    target_codes: Codes,
+    numbers: Matrix,
+    codes: Codes,
+    missing: bool,
+    start: int,
+    size: int,
+    distances: Vector,
+    own: int,
+    first: int,
+    squares: Vector,
+    rows: RowNumbers,
+) -> None:
+    """Put a block of columns of `numbers` where they are among the k nearest of one person."""
+    add_squares(target, target_codes, numbers, codes, missing, start, size, distances)
+    place = own - first - start
+    if 0 <= place < size:
+        distances[place] = np.inf
+    farthest, nearer = squares[squares.size - 1], 0
+    for i in range(size):
+        nearer += distances[i] < farthest
+    if nearer:
+        _insert(distances, size, first + start, squares, rows)
 
 
 @kernel

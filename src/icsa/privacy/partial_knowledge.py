@@ -7,11 +7,12 @@ learnt about everybody, not about this one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from icsa.comparison.column_pairs import Codes, RowNumbers
-from icsa.comparison.features import FeatureTable
+from icsa.comparison.features import PART, FeatureTable
 from icsa.compilation import kernel
 from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.privacy.lenses import Lenses
@@ -26,7 +27,10 @@ _EQUAL = 1e-6
 _TOLERANCE = 0.1
 # Rows at a time: the squares of every column stay in the first cache.
 _BLOCK = 64
-_PART = 1 << 15
+# People who agree with a row in a column, on average, up to which it holds rare values.
+_FEW_EQUAL = 2.0
+# Steps of a map that tells where people's values are.
+_STEPS = 1 << 16
 # Cells in which a value's frequency is looked up.
 _CELLS_FOR_FREQUENCY = 100_000
 
@@ -112,17 +116,143 @@ def most_equal_cells(
     weights = _surprises(original, np.flatnonzero(numeric), np.flatnonzero(categorical), rows)
     itself = np.full(rows.size, -1, dtype=np.int64) if own is None else own
 
-    def work(part: slice) -> tuple[Vector, Vector]:
-        most, surprise = np.zeros(rows.size), np.zeros(rows.size)
-        numbers = np.ascontiguousarray(table.numbers[numeric, part])
-        codes = np.ascontiguousarray(table.codes[categorical, part])
-        place = itself - part.start
-        _agree(people, people_codes, tolerances, weights, numbers, codes, place, most, surprise)
-        return most, surprise
-
-    parts = in_threads(work, list(row_blocks(table.n_rows, _PART)), threads)
+    told = _Cells(people, people_codes, tolerances, weights, itself, numeric, categorical)
+    parts = [
+        found
+        for turn in table.turns(threads)
+        for found in table.over(_agreement_in, turn, told, threads=threads)
+    ]
     most = np.max([part[0] for part in parts], axis=0)
     return Agreement(most.astype(np.int64), np.max([part[1] for part in parts], axis=0))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Cells:
+    """The cells of people, rows first, in the columns that vary, and when they agree."""
+
+    numbers: Matrix
+    codes: Codes
+    tolerances: Vector
+    weights: Matrix
+    own: RowNumbers
+    numeric: np.ndarray
+    categorical: np.ndarray
+
+    @cached_property
+    def rare(self) -> np.ndarray:
+        """Which columns of numbers hold values that so few rows have that these are looked up."""
+        shares = np.exp(-self.weights[:, : self.numbers.shape[1]])
+        return np.asarray(shares.sum(axis=0) <= _FEW_EQUAL)
+
+
+def _agreement_in(table: FeatureTable, part: slice, told: _Cells) -> tuple[Vector, Vector]:
+    """Return the most cells in common with one row of a part of a table, and their weight.
+
+    Rows that agree in a column of rare values are few, and looked at one by one; all others agree
+    in the other columns only.
+    """
+    most, surprise = np.zeros(told.own.size), np.zeros(told.own.size)
+    rare = told.rare
+    common = ~rare
+    kept = np.concatenate([common, np.ones(told.codes.shape[1], dtype=bool)])
+    people, tolerances = np.ascontiguousarray(told.numbers[:, common]), told.tolerances[common]
+    weights = np.ascontiguousarray(told.weights[:, kept])
+    for start in range(part.start, part.stop, PART):
+        some = slice(start, min(start + PART, part.stop))
+        numbers = np.ascontiguousarray(table.numbers[told.numeric, some])
+        codes = np.ascontiguousarray(table.codes[told.categorical, some])
+        own = told.own - start
+        if kept.any():
+            there = np.ascontiguousarray(numbers[common])
+            _agree(people, told.codes, tolerances, weights, there, codes, own, most, surprise)
+        pairs = _rarely_equal(told, rare, numbers)
+        _agree_in_pairs(told, numbers, codes, own, pairs, most, surprise)
+    return most, surprise
+
+
+def _rarely_equal(told: _Cells, rare: np.ndarray, numbers: Matrix) -> tuple[RowNumbers, RowNumbers]:
+    """Return pairs of a person and a row that may agree in a column of rare values, each once."""
+    found = [np.empty(0, dtype=np.int64)]
+    n = numbers.shape[1]
+    for j in np.flatnonzero(rare).tolist():
+        column, own = numbers[j], told.numbers[:, j]
+        order = np.argsort(own, kind="stable")
+        order = order[: int(np.sum(~np.isnan(own)))].astype(np.int64)
+        room = np.empty(2 * n + 16, dtype=np.int64)
+        count = _look_up(own[order], order, column, told.tolerances[j], room)
+        while count > room.size:
+            room = np.empty(count, dtype=np.int64)
+            count = _look_up(own[order], order, column, told.tolerances[j], room)
+        found.append(room[:count])
+        gaps = np.flatnonzero(np.isnan(own))
+        if gaps.size:
+            found.append((gaps[:, None] * n + np.flatnonzero(np.isnan(column))).ravel())
+    pairs = np.unique(np.concatenate(found))
+    return pairs // max(1, n), pairs % max(1, n)
+
+
+def _agree_in_pairs(
+    told: _Cells,
+    numbers: Matrix,
+    codes: Codes,
+    own: RowNumbers,
+    pairs: tuple[RowNumbers, RowNumbers],
+    most: Vector,
+    surprise: Vector,
+) -> None:
+    """Raise most[k] and surprise[k] to the count and weight of cells equal in pairs of k."""
+    who, row = pairs[0][own[pairs[0]] != pairs[1]], pairs[1][own[pairs[0]] != pairs[1]]
+    counts, sums = np.zeros(who.size), np.zeros(who.size)
+    p = numbers.shape[0]
+    for j in range(p + codes.shape[0]):
+        if j < p:
+            x, cell = told.numbers[who, j], numbers[j, row]
+            equal = (np.abs(x - cell) <= told.tolerances[j]) | (np.isnan(x) & np.isnan(cell))
+        else:
+            equal = told.codes[who, j - p] == codes[j - p, row]
+        counts += equal
+        sums += equal * told.weights[who, j]
+    np.maximum.at(most, who, counts)
+    np.maximum.at(surprise, who, sums)
+
+
+@kernel
+def _look_up(
+    values: Vector, people: RowNumbers, column: Vector, tolerance: float, pairs: RowNumbers
+) -> int:
+    """Put person * n + row into `pairs` where a cell is near a value; return how many there are.
+
+    The values are sorted. A little more than the tolerance counts: who agrees is looked at again.
+    """
+    n, m, count = column.size, values.size, 0
+    if m == 0:
+        return 0
+    # Most cells lie where nobody's value is: a map of small steps tells at once.
+    margin = 1.01 * tolerance + 1e-11 * max(abs(values[0]), abs(values[m - 1])) + 1e-300
+    first, length = values[0] - 2.0 * margin, values[m - 1] - values[0] + 4.0 * margin
+    some = np.zeros(_STEPS + 3, dtype=np.bool_)
+    for k in range(m):
+        low = int((values[k] - margin - first) / length * _STEPS)
+        high = int((values[k] + margin - first) / length * _STEPS)
+        some[max(0, low - 1) : high + 2] = True
+    for row in range(n):
+        step = (column[row] - first) / length * _STEPS
+        if not (0.0 <= step <= _STEPS) or not some[int(step)]:
+            continue
+        reach = tolerance + 1e-12 * (abs(column[row]) + tolerance)
+        low, high = 0, m
+        while low < high:
+            middle = (low + high) >> 1
+            if values[middle] < column[row] - reach:
+                low = middle + 1
+            else:
+                high = middle
+        while low < m and values[low] <= column[row] + reach:
+            if count < pairs.size:
+                pairs[count] = people[low] * n + row
+            count += 1
+            low += 1
+    return count
 
 
 def _surprises(
@@ -215,7 +345,7 @@ def _nearest_without_each(
         return squares, found
 
     best, rows = np.full((m, width), np.inf), np.full((m, width), -1, dtype=np.int64)
-    for squares, found in in_threads(work, list(row_blocks(points.n_rows, _PART)), threads):
+    for squares, found in in_threads(work, list(row_blocks(points.n_rows, PART)), threads):
         nearer = squares < best
         best[nearer], rows[nearer] = squares[nearer], found[nearer]
     return rows

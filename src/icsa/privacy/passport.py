@@ -41,7 +41,7 @@ from icsa.privacy.standing_out import StandingOut, Why, named_people, standing_o
 from icsa.privacy.verdict import statuses, verdict
 from icsa.threads import give_back_memory, threads_for
 
-__all__ = ["LensRatio", "Person", "PrivacyAssessment", "assess_privacy"]
+__all__ = ["LensRatio", "Person", "PrivacyAssessment", "assess_privacy", "judged"]
 
 # In longer tables the rules about everybody would take as long again as a release under a fresh
 # key; the first release is judged by all rules in any case.
@@ -258,10 +258,33 @@ def assess_privacy(
         judge = _judge(around, chosen, used)
         redrawn = risk_over_redraws(lenses, around, redraw, n_redraws, judge=judge, threads=used)
     before = _expected(lenses, around, coordinates, redrawn)
+    return judged(found, chosen, before=before, redrawn=redrawn)
+
+
+def judged(
+    found: Findings,
+    policy: Policy,
+    *,
+    before: ExpectedReplicas | None = None,
+    redrawn: RedrawnRisk | None = None,
+) -> PrivacyAssessment:
+    """Return what findings come to: the word, the passport, the measures and the self-test.
+
+    Parameters
+    ----------
+    found : Findings
+    policy : Policy
+    before : ExpectedReplicas, optional
+        Lambda, where the recipe is known.
+    redrawn : RedrawnRisk, optional
+        What fresh releases under other keys say.
+    """
+    lenses, around, people = found.lenses, found.around, found.around.people
+    features = found.features
     sizes = features.original.n_rows, features.released.n_rows
-    limits = clear_risks(before, around, sizes, chosen)
+    limits = clear_risks(before, around, sizes, policy)
     copies = found.exact.copies[people.rows]
-    words = statuses(around, found.near, copies=copies, before=limits, policy=chosen)
+    words = statuses(around, found.near, copies=copies, before=limits, policy=policy)
     return PrivacyAssessment(
         verdict=verdict(
             around,
@@ -272,7 +295,7 @@ def assess_privacy(
             reread=found.reread,
             extremes=found.extremes,
             before=limits,
-            policy=chosen,
+            policy=policy,
         ),
         people=_passport(found, before, words),
         standing_out=people,
@@ -284,13 +307,13 @@ def assess_privacy(
             lenses,
             around,
             found.everybody,
-            person=chosen.person_chance.value,
-            equal=chosen.equal_look.value,
+            person=policy.person_chance.value,
+            equal=policy.equal_look.value,
         ),
         by_chance=_by_chance(found),
         measures=privacy_measures(found),
-        ends=ends_of_the_scale(lenses, around, chosen, threads=used),
-        policy=chosen,
+        ends=ends_of_the_scale(lenses, around, policy, threads=found.threads),
+        policy=policy,
         redrawn=redrawn,
         n_rows=features.original.n_rows,
         n_released=features.released.n_rows,

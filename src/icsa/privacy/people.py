@@ -12,8 +12,8 @@ P = w min(p over the lenses) corrects for three lenses and m people.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -65,6 +65,8 @@ class Surroundings:
         The control of h: cells in common with one other original.
     weights : ndarray of shape (m,)
         What a person's p is multiplied by; those who are most alone have the smallest.
+    nearest : ndarray of shape (m, k)
+        Row numbers of the nearest other originals under lens E.
     """
 
     people: StandingOut
@@ -73,6 +75,7 @@ class Surroundings:
     has_near_twin: np.ndarray
     agreement: Agreement
     weights: Vector
+    nearest: RowNumbers
 
     def __repr__(self) -> str:
         """Show sizes only."""
@@ -154,7 +157,8 @@ def measure_surroundings(lenses: Lenses, people: StandingOut, *, threads: int = 
     d_org["A"], chances["A"] = d_org["E"], chances["E"]
     original = lenses.features.original
     equal = most_equal_cells(lenses, rows, original, rows, threads)
-    return Surroundings(people, d_org, chances, twins, equal, person_weights(people.isolations))
+    weights = person_weights(people.isolations)
+    return Surroundings(people, d_org, chances, twins, equal, weights, near["E"].rows)
 
 
 def measure_nearness(lenses: Lenses, around: Surroundings, *, threads: int = 1) -> Nearness:
@@ -218,15 +222,24 @@ def _without(points: FeatureTable, column: int) -> FeatureTable:
     """Return the points without one column, numeric ones counted first; numbers are not copied."""
     n_numbers = points.numbers.shape[0]
     if column >= n_numbers:
-        codes = np.delete(points.codes, column - n_numbers, axis=0)
-        return FeatureTable(points.numbers, codes, points.change)
+        codes = points.codes[np.arange(points.codes.shape[0]) != column - n_numbers]
+        return replace(points, codes=codes)
 
-    def change(block: Matrix) -> Matrix:
-        changed = block.copy() if points.change is None else points.change(block)
-        changed[column] = 0.0
+    return replace(points, change=_Without(points.change, column))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Without:
+    """A change of coordinates that leaves one column out."""
+
+    change: Callable[[Matrix], Matrix] | None
+    column: int
+
+    def __call__(self, block: Matrix) -> Matrix:
+        """Return the coordinates of a block of rows."""
+        changed = block.copy() if self.change is None else self.change(block)
+        changed[self.column] = 0.0
         return changed
-
-    return FeatureTable(points.numbers, points.codes, change)
 
 
 def corrected_chances(chances: Matrix, weights: Vector) -> Vector:
@@ -282,7 +295,7 @@ def standing_out_parts(lenses: Lenses, rows: RowNumbers) -> Matrix:
     """
     numbers = lenses.original[:, rows]
     missing = np.isnan(numbers)
-    rarity = 1.0 - np.isnan(lenses.features.original.numbers).mean(axis=1)
+    rarity = 1.0 - lenses.missing_shares
     squares = np.where(missing, MISMATCH * rarity[:, None], np.nan_to_num(numbers) ** 2)
     codes = lenses.features.original.codes
     levels = np.empty((codes.shape[0], rows.size))

@@ -70,6 +70,26 @@ class Reread:
     exact: ExactRows
     everybody: Everybody
 
+    @classmethod
+    def of(
+        cls,
+        features: Features,
+        rows: RowNumbers,
+        *,
+        near_people: int | None = None,
+        threads: int = 1,
+    ) -> Reread | None:
+        """Return what is found; None where no column is distributed otherwise.
+
+        `rows` are those of the people who stand out.
+        """
+        found = in_common_units(features, rows)
+        if found is None:
+            return None
+        lenses = fit_lenses(found.features)
+        everybody = look_at_everybody(lenses, near_people=near_people, threads=threads)
+        return cls(found.names, exact_rows(found.features), everybody)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Findings:
@@ -136,6 +156,16 @@ class Findings:
         """The people's row numbers in the original."""
         return self.around.people.rows
 
+    @property
+    def for_averages(self) -> Lenses:
+        """What averages over all people are taken from: all rows, or a sample of many."""
+        return self.lenses
+
+    @property
+    def in_raw_units(self) -> tuple[Features, RowNumbers]:
+        """What distances in the columns' own units are taken from, and who the people are there."""
+        return self.features, self.rows
+
     @cached_property
     def attack(self) -> AttackOutcome:
         """What somebody guesses who knows all but one cell of a person."""
@@ -154,13 +184,9 @@ class Findings:
     @cached_property
     def reread(self) -> Reread | None:
         """The same two in common units; None where no column is distributed otherwise."""
-        found = in_common_units(self.features, self.rows)
-        if found is None:
-            return None
-        everybody = look_at_everybody(
-            fit_lenses(found.features), near_people=self.near_people, threads=self.threads
+        return Reread.of(
+            self.features, self.rows, near_people=self.near_people, threads=self.threads
         )
-        return Reread(found.names, exact_rows(found.features), everybody)
 
     @cached_property
     def extremes(self) -> Extremes:

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from icsa.comparison.features import FeatureTable
 from icsa.errors import ConvergenceError, ExactFitError, InputError
 from icsa.limits import MANY_EQUAL
-from icsa.matrices import Matrix, Vector, row_blocks
+from icsa.matrices import LEAF_ROWS, Matrix, Vector, row_blocks
 from icsa.scatters import mcd
 
-__all__ = ["RobustFit", "robust_distances", "robust_fit"]
+__all__ = ["RobustFit", "robust_distances", "robust_distances_in", "robust_fit"]
 
 # More rows than this do not make a yardstick of distances visibly better.
 _ROWS_FOR_FIT = 50_000
@@ -109,15 +110,28 @@ def robust_distances(standard: Matrix, fit: RobustFit) -> Vector:
     array([0., 2., 1.])
     """
     distances = np.zeros(standard.shape[1])
-    if not fit.anchors:
-        return distances
-    whitener = np.linalg.inv(np.linalg.cholesky(fit.scatter))
-    columns = list(fit.anchors)
     for rows in row_blocks(standard.shape[1]):
-        block = np.nan_to_num(standard[columns, rows], nan=0.0)
-        whitened = whitener @ (block - fit.location[:, None])
-        distances[rows] = np.sqrt(np.einsum("ji,ji->i", whitened, whitened))
+        distances[rows] = _distances(standard[list(fit.anchors), rows], fit)
     return distances
+
+
+def robust_distances_in(points: FeatureTable, rows: slice, fit: RobustFit) -> Vector:
+    """Return the robust distances of a part of the rows, in robust units."""
+    distances = [
+        _distances(points.block(slice(start, min(start + LEAF_ROWS, rows.stop)))[anchors], fit)
+        for anchors in [list(fit.anchors)]
+        for start in range(rows.start, rows.stop, LEAF_ROWS)
+    ]
+    return np.concatenate(distances)
+
+
+def _distances(columns: Matrix, fit: RobustFit) -> Vector:
+    """Return the robust distances of the anchors' columns."""
+    if not fit.anchors:
+        return np.zeros(columns.shape[1])
+    whitener = np.linalg.inv(np.linalg.cholesky(fit.scatter))
+    whitened = whitener @ (np.nan_to_num(columns, nan=0.0) - fit.location[:, None])
+    return np.asarray(np.sqrt(np.einsum("ji,ji->i", whitened, whitened)))
 
 
 def _left_out(columns: list[int], names: tuple[str, ...] | None, why: str) -> list[str]:

@@ -15,12 +15,12 @@ import numpy as np
 from scipy.special import chdtri
 
 from icsa.comparison.column_pairs import RowNumbers
-from icsa.comparison.features import FeatureTable
+from icsa.comparison.features import PART, FeatureTable
 from icsa.errors import InputError
-from icsa.matrices import Vector
+from icsa.matrices import Vector, row_blocks
 from icsa.privacy.lenses import Lenses
-from icsa.privacy.neighbours import chosen_rows, nearest
-from icsa.privacy.robust_fit import robust_distances
+from icsa.privacy.neighbours import chosen_rows, nearest, roughly_kth_distances
+from icsa.privacy.robust_fit import robust_distances, robust_distances_in
 
 __all__ = ["StandingOut", "Why", "isolated_rows", "named_people", "standing_out"]
 
@@ -35,6 +35,8 @@ _LEVEL = 0.05
 _EXACT_ROWS = 20_000
 # Beyond: rows are compared with so many others first, and the share that stays goes on.
 _SCREENS = ((1_000, 0.05), (20_000, 0.0))
+# Rows that are compared with others at a time.
+_CHUNK = 4_096
 # Fixed, and no secret: it chooses the rows of the screens.
 _SEED = 20_003
 
@@ -97,7 +99,13 @@ def standing_out(lenses: Lenses, *, cap: int = 1_000, threads: int = 1) -> Stand
         raise InputError(f"At least one person must be looked at: cap is {cap}.")
     points = lenses.originals("E")
     n = points.n_rows
-    distances = robust_distances(lenses.original, lenses.fit)
+    distances = np.concatenate(
+        [
+            found
+            for turn in points.turns(threads)
+            for found in points.over(robust_distances_in, turn, lenses.fit, threads=threads)
+        ]
+    )
     cutoff = _cutoff(len(lenses.fit.anchors), n)
     beyond = np.flatnonzero(distances > cutoff)
     beyond = beyond[np.argsort(-distances[beyond], kind="stable")]
@@ -180,28 +188,54 @@ def isolated_rows(
         order = np.random.default_rng(_SEED).permutation(n)
         for size, share in _SCREENS:
             references = np.sort(order[:size])
-            near = _kth_distances(points, rows, threads, references)
+            near = _screened(points, None if rows.size == n else rows, references, threads)
             stay = min(rows.size, max(2 * count, math.ceil(share * n)))
             rows = np.sort(rows[np.argsort(-near, kind="stable")[:stay]])
+        del order
     near = _kth_distances(points, rows, threads)
     far = np.argsort(-near, kind="stable")[:count]
     return rows[far], near[far]
 
 
-def _kth_distances(
-    points: FeatureTable, rows: RowNumbers, threads: int, references: RowNumbers | None = None
+def _screened(
+    points: FeatureTable, rows: RowNumbers | None, references: RowNumbers, threads: int
 ) -> Vector:
-    """Return each row's distance to its 5th neighbour (or last, of fewer) among the references."""
-    others = points if references is None else points.rows(references)
-    own = rows
-    if references is not None:
-        place = np.minimum(np.searchsorted(references, rows), references.size - 1)
-        own = np.where(references[place] == rows, place, -1)
-    k = max(1, min(_NEIGHBOUR, others.n_rows - 1))
+    """Return roughly how far the 5th neighbour of rows, or of all, is among some of the rows."""
+    others = points.rows(references)
+    found = []
+    for turn in points.turns(threads):
+        ends = [] if rows is None else [np.searchsorted(rows, [p.start, p.stop]) for p in turn]
+        each = None if rows is None else [rows[low:high] for low, high in ends]
+        found += points.over(_screened_in, turn, others, references, each=each, threads=threads)
+    return np.concatenate(found)
+
+
+def _screened_in(
+    points: FeatureTable,
+    part: slice,
+    others: FeatureTable,
+    references: RowNumbers,
+    rows: RowNumbers | None = None,
+) -> Vector:
+    """Return the same for those rows that are in a part of the table, by the same chunks always."""
+    found = [np.empty(0)]
+    chosen = np.arange(part.start, part.stop, dtype=np.int64) if rows is None else rows
+    for start in range(part.start, part.stop, PART):
+        low, high = np.searchsorted(chosen, [start, min(start + PART, part.stop)])
+        for chunk in row_blocks(int(high - low), _CHUNK):
+            wanted = chosen[low:high][chunk]
+            place = np.minimum(np.searchsorted(references, wanted), references.size - 1)
+            own = np.where(references[place] == wanted, place, -1)
+            found.append(roughly_kth_distances(points.rows(wanted), others, own, k=_NEIGHBOUR))
+    return np.concatenate(found)
+
+
+def _kth_distances(points: FeatureTable, rows: RowNumbers, threads: int) -> Vector:
+    """Return each row's distance to its 5th neighbour, or last, of fewer."""
+    k = max(1, min(_NEIGHBOUR, points.n_rows - 1))
     result = np.empty(rows.size)
-    for start in range(0, rows.size, 4_096):
-        part = slice(start, start + 4_096)
-        found = nearest(points.rows(rows[part]), others, k=k, own=own[part], threads=threads)
+    for part in row_blocks(rows.size, _CHUNK):
+        found = nearest(points.rows(rows[part]), points, k=k, own=rows[part], threads=threads)
         result[part] = found.distances[:, -1]
     return result
 

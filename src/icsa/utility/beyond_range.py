@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,14 @@ from icsa.comparison.column_pairs import ColumnPair
 from icsa.matrices import Vector
 from icsa.measures import Reach, reach_beyond
 
-__all__ = ["BeyondRange", "lengths_beyond", "values_beyond_range"]
+__all__ = [
+    "BeyondRange",
+    "ColumnBeyond",
+    "column_beyond",
+    "lengths_beyond",
+    "of_columns",
+    "values_beyond_range",
+]
 
 # Chance that any of all columns is told without reason.
 _CHANCE = 1e-3
@@ -66,23 +74,39 @@ def values_beyond_range(columns: Sequence[ColumnPair]) -> BeyondRange:
     >>> found.told
     ()
     """
-    reaches: dict[str, Reach] = {}
-    beyond, expected, cells = 0, 0.0, 0
-    for column in columns:
-        if column.levels is not None:
-            continue
-        original = column.original[~np.isnan(column.original)]
-        released = column.released[~np.isnan(column.released)]
-        if not original.size or not released.size:
-            continue
-        ends = float(original.min()), float(original.max())
-        reach = reaches[column.name] = reach_beyond(*ends, released)
-        beyond += reach.below + reach.above
-        # Of a column with few values others have the same ones: at most what is there.
-        at_ends = sum(int(np.sum(original == end)) == 1 for end in ends)
-        expected += at_ends * released.size / (original.size + 1)
-        cells += released.size
-    return BeyondRange(reaches, beyond / max(1, cells), expected / max(1, cells))
+    numeric = [column for column in columns if column.levels is None]
+    return of_columns({column.name: column_beyond(column) for column in numeric})
+
+
+class ColumnBeyond(NamedTuple):
+    """How a column leaves its range: how far, of how many cells, and in how many by chance."""
+
+    reach: Reach
+    cells: int
+    expected: float
+
+
+def column_beyond(column: ColumnPair) -> ColumnBeyond | None:
+    """Return how a column of numbers leaves the original's range; None without a cell."""
+    original = column.original[~np.isnan(column.original)]
+    released = column.released[~np.isnan(column.released)]
+    if not original.size or not released.size:
+        return None
+    ends = float(original.min()), float(original.max())
+    # Of a column with few values others have the same ones: at most what is there.
+    at_ends = sum(int(np.sum(original == end)) == 1 for end in ends)
+    expected = at_ends * released.size / (original.size + 1)
+    return ColumnBeyond(reach_beyond(*ends, released), released.size, expected)
+
+
+def of_columns(columns: Mapping[str, ColumnBeyond | None]) -> BeyondRange:
+    """Return how all columns leave their ranges, by their names."""
+    known = {name: one for name, one in columns.items() if one is not None}
+    cells = max(1, sum(one.cells for one in known.values()))
+    beyond = sum(one.reach.below + one.reach.above for one in known.values())
+    expected = sum(one.expected for one in known.values())
+    reaches = {name: one.reach for name, one in known.items()}
+    return BeyondRange(reaches, beyond / cells, expected / cells)
 
 
 def lengths_beyond(original: Vector, released: Vector) -> float:

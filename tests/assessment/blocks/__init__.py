@@ -1,0 +1,1 @@
+"""Assessments of tables that do not fit in memory."""
