@@ -17,6 +17,7 @@ from icsa import cli
 from icsa.cli.large_inputs import parsed_size
 from icsa.release import anonymize
 from tests.release.blocks.tables import measured
+from tests.release.blocks.unit_tables import visits_of_many
 
 SMALL = "15MB"  # three columns of 201,000 rows take more in memory, and one takes less
 
@@ -73,6 +74,27 @@ def test_a_folder_gives_part_files_of_the_same_names_and_lengths(
     assert "holds part files of a release alone" in capsys.readouterr().err
 
 
+def test_several_rows_a_person_in_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    frame = visits_of_many().select("patient", "day", "followed", "age", "arm", "crp", "flare")
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    for name, start, stop in (("a", 0, 50_000), ("b", 50_000, None)):
+        frame[start:stop].write_parquet(parts / f"{name}.parquet")
+    said = ["--unit", "patient", "--time", "day", "--bound", "followed", "--memory", "25MB"]
+    assert run(parts, *said, "--explain") == 0
+    assert "drawing effects" in capsys.readouterr().out
+    assert run(parts, *said, "--seed", "1") == 0
+    shown = capsys.readouterr().out
+    assert "31,000 units of 'patient' as before, by two levels" in shown
+    assert "--unit patient --time day --bound followed" in shown
+    released = [pl.read_parquet(tmp_path / "parts.release" / f"{name}.parquet") for name in "ab"]
+    design = {"unit": "patient", "time": "day", "bound": "followed"}
+    wanted = anonymize(frame, random_state=1, **design).table
+    assert pl.concat(released).equals(wanted)
+    assert not set(released[0]["patient"]) & set(released[1]["patient"])
+    assert leftover(tmp_path) == []
+
+
 def test_a_killed_run_is_found_and_gone_on_with(big: Path, frame: pl.DataFrame):
     command = [sys.executable, "-m", "icsa", "anonymize", str(big), "--memory", SMALL]
     keyed = [*command, "--save-key", str(big.with_name("key")), "-q"]
@@ -111,7 +133,7 @@ def test_what_is_done_is_explained_and_nothing_runs(big: Path, capsys: pytest.Ca
         (("--memory", "much"), "'much' is no size"),
         (("--memory", SMALL, "--report", "r.html"), "A report needs the table in memory"),
         (("--memory", SMALL, "--output", "out.xlsx"), "is written as CSV or Parquet"),
-        (("--memory", SMALL, "--weight", "kg"), "weight needs the table in memory"),
+        (("--memory", SMALL, "--strata", "kg"), "Strata need the table in memory"),
         (("--memory", SMALL, "--method", "forest"), "Forests look at all rows"),
     ],
 )
@@ -234,7 +256,7 @@ def test_passes_over_text_are_explained(text: Path, capsys: pytest.CaptureFixtur
         (b"1.5,\xe9,2", ("--encoding", "utf-8"), "is not UTF-8 (from line"),
         (b"1.5,\0,2", (), "line 150000 has a zero byte"),
         (b"", ("--memory", "5MB"), "takes 0.0096 GB while it is worked on"),
-        (b"", ("--weight", "kg"), "weight needs the table in memory"),
+        (b"", ("--strata", "kg"), "Strata need the table in memory"),
         (b"", ("--separator", "\t"), "the file is one column, and 3 by ','"),
         (b"", ("--decimal", ","), "The decimal mark ',' does not go with the file"),
     ],

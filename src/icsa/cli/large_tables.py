@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from icsa.release.blocks.scratch_runs import Run
     from icsa.release.blocks.text_tables import TextTable
     from icsa.release.methods import MethodOptions
-    from icsa.schema import Schema
+    from icsa.schema import Design, Schema
     from icsa.tables import Table
     from icsa.tables.stored import StoredTable
 
@@ -95,10 +95,10 @@ def anonymize_large(
     from icsa.cli.arguments import naming_the_file, schema_of
     from icsa.cli.console import stages
     from icsa.cli.release_summary import print_release, print_release_json
-    from icsa.release.blocks.block_preparing import row_by_row
-    from icsa.release.blocks.large_runs import Resources, anonymize_stored
-    from icsa.schema import NO_DESIGN
+    from icsa.release.blocks.block_preparing import said_in_blocks
+    from icsa.release.blocks.large_runs import Resources, anonymize_stored, has_units
     from icsa.tables import unwritten_reasons
+    from icsa.tables.stored import StoredTable
 
     resources = Resources(
         memory=int(allowed_bytes(asked)),
@@ -107,17 +107,23 @@ def anonymize_large(
         resume=asked.resume,
     )
     if asked.explain:
-        _print_explanation(source, resources)
+        declared: Schema | None = None
+        if isinstance(source, StoredTable):
+            with naming_the_file(file):
+                declared = schema_of(schema, source.without_rows())
+        _print_explanation(source, resources, of_units=has_units(declared, choices))
         return
     key = _key(seed, save_key, resume=asked.resume)
     run = _run(source, file, schema, key, choices, options, resumable=_is_kept(seed, save_key))
     _tell_leftovers(resources, run, resumable=run.resumable, quiet=quiet or as_json)
-    said = row_by_row(choices)
+    said = said_in_blocks(choices)
     empty: list[Table] = []  # the table without rows, once it is known
+    given: list[Schema | None] = []
 
     def schema_for(table: Table) -> Schema | None:
         empty.append(table)
-        return schema_of(schema, table)
+        given.append(schema_of(schema, table))
+        return given[0]
 
     with (
         stages(source.n_rows * len(source.names), quiet=quiet or as_json) as progress,
@@ -141,7 +147,16 @@ def anonymize_large(
     if as_json:
         print_release_json(made, target)
     elif not quiet:
-        print_release(made, empty[0], NO_DESIGN, file, target, save_key)
+        design = _design(given[0], choices)
+        print_release(made, empty[0], design, file, target, save_key)
+
+
+def _design(schema: Schema | None, choices: Mapping[str, Any]) -> Design:
+    """Return what is said of the rows, by a schema or by options, which go before it."""
+    from icsa.schema import NO_DESIGN
+
+    said = {key: value for key, value in choices["design"].items() if value not in (None, ())}
+    return replace(NO_DESIGN if schema is None else schema.design, **said)
 
 
 def _write(
@@ -154,13 +169,15 @@ def _write(
     if kind is None:
         write_parts(passes, made.cells, table, target, force=force)
     elif kind.file_format == "csv":
-        write_text_file(passes, made, table.n_rows, target)
+        write_text_file(passes, made, target)
     else:
         told = partial(passes.told, "writing")
-        write_file(made.cells, table.n_rows, target, told)
+        write_file(made.cells, target, told)
 
 
-def _print_explanation(table: StoredTable | TextTable, resources: Resources) -> None:
+def _print_explanation(
+    table: StoredTable | TextTable, resources: Resources, *, of_units: bool
+) -> None:
     """Print the passes and their sizes; those of a text file that has no line ends in cells."""
     from rich.table import Table as Grid
 
@@ -173,19 +190,21 @@ def _print_explanation(table: StoredTable | TextTable, resources: Resources) -> 
     is_text = isinstance(table, TextTable)
     about = "about " if isinstance(table, TextTable) and table.file.quoted else ""
     n_rows, n_columns = table.n_rows, len(table.names)
-    block_rows, show = rows_of_a_block(n_rows, n_columns, resources), console()
-    n_bytes = 8 * n_rows * n_columns
+    block_rows = rows_of_a_block(n_rows, n_columns, resources, of_units=of_units)
+    n_bytes, show = 8 * n_rows * n_columns, console()
+    room = (1 + of_units) * memory_of_a_column(n_rows)
     print_line(
         show,
         f"{about}{n_rows:,} rows, {n_columns:,} columns in {len(table.parts):,} file(s): "
         f"{n_bytes / 1e9:.3g} GB as numbers. Blocks of {block_rows:,} rows; a task on "
-        f"a column takes up to {memory_of_a_column(n_rows) / 1e9:.2g} GB; scratch up to "
+        f"a column takes up to {room / 1e9:.2g} GB; scratch up to "
         f"{2.5 * n_bytes / 1e9:.3g} GB in {resources.scratch}.",
     )
     grid = Grid(box=None, pad_edge=False, header_style="bold")
     for heading in ("pass", "tasks", "what it does", "GB read", "GB written"):
         grid.add_column(heading, justify="right" if heading.startswith("GB") else "left")
-    for row in explained(n_rows, n_columns, block_rows, is_text=is_text):
+    size = n_rows, n_columns, block_rows
+    for row in explained(*size, is_text=is_text, of_units=of_units):
         grid.add_row(*row)
     show.print(grid)
 

@@ -19,7 +19,14 @@ from icsa.matrices import Vector
 from icsa.schema import Design, Schema
 from icsa.tables.table import Table
 
-__all__ = ["checked_units", "require_design", "require_said"]
+__all__ = [
+    "checked_units",
+    "require_constant",
+    "require_design",
+    "require_said",
+    "require_sense",
+    "require_weight",
+]
 
 
 def require_said(table: Table, schema: Schema, doing: str = "Released") -> None:
@@ -52,6 +59,15 @@ def _in_schema(design: Design) -> str:
 
 def require_design(table: Table, schema: Schema) -> None:
     """Raise an `InputError` where what is said of the rows contradicts itself or the cells."""
+    require_sense(schema)
+    if schema.design.unit:
+        checked_units(table, schema)
+    if schema.design.weight:
+        require_weight(table, schema)
+
+
+def require_sense(schema: Schema) -> None:
+    """Raise an `InputError` where what is said of the rows contradicts itself."""
     design = schema.design
     for needed, key in (("unit", "time"), ("time", "bound"), ("unit", "role")):
         if getattr(design, key) and not getattr(design, needed):
@@ -66,10 +82,6 @@ def require_design(table: Table, schema: Schema) -> None:
     for key, name in design.columns.items():
         if schema.columns[name].action == "keep":
             raise InputError(f"Column {name!r} is the {key}, which is not released as it is.")
-    if design.unit:
-        checked_units(table, schema)
-    if design.weight:
-        _require_weight(table, schema)
 
 
 def checked_units(table: Table, schema: Schema) -> tuple[UnitRows, Mapping[str, str]]:
@@ -91,18 +103,23 @@ def checked_units(table: Table, schema: Schema) -> tuple[UnitRows, Mapping[str, 
             "fewest that can be anonymized: among fewer, everybody stands out."
         )
     found = belonging_of(table, rows, schema.columns.values())
-    wrong = [name for name, (where, varying) in found.items() if where == "unit" and varying]
-    for name in wrong:
-        raise InputError(
-            f"Column {name!r} belongs to the unit, but varies within {found[name][1]} of "
-            f'{rows.n_units} units. Correct it, or say belongs_to = "row".'
-        )
+    for name, (where, varying) in found.items():
+        require_constant(name, where, varying, rows.n_units)
     belonging = {name: where for name, (where, _) in found.items()}
     if design.time:
         rows = _require_times(table, rows, design, belonging)
     if design.role:
         _require_role(table, design.role, belonging)
     return rows, belonging
+
+
+def require_constant(name: str, belonging: str, varying: int, n_units: int) -> None:
+    """Raise an `InputError` where a column belongs to units and varies within some."""
+    if belonging == "unit" and varying:
+        raise InputError(
+            f"Column {name!r} belongs to the unit, but varies within {varying} of "
+            f'{n_units} units. Correct it, or say belongs_to = "row".'
+        )
 
 
 def _require_times(
@@ -151,7 +168,8 @@ def _require_role(table: Table, role: str, belonging: Mapping[str, str]) -> None
         )
 
 
-def _require_weight(table: Table, schema: Schema) -> None:
+def require_weight(table: Table, schema: Schema) -> None:
+    """Raise an `InputError` where weights are missing or not positive."""
     design = schema.design
     assert design.weight
     weights = _numbers(table, design.weight, "weight")

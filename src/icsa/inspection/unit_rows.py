@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,12 +10,27 @@ import numpy.typing as npt
 import polars as pl
 
 from icsa.errors import InputError
+from icsa.limits import LONG
 from icsa.tables.table import Table
 
-__all__ = ["Flags", "Places", "UnitRows", "rows_of_units", "some_units", "taken"]
+__all__ = [
+    "UNIT_LEAF_ROWS",
+    "Flags",
+    "Places",
+    "UnitRows",
+    "leaves_of",
+    "rows_of_units",
+    "some_units",
+    "taken",
+    "unit_leaves",
+]
 
 Places = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
+
+# Rows of the units that are worked on at a time. What is computed from whole units is computed in
+# these leaves, in memory and from files: another number would give other last digits.
+UNIT_LEAF_ROWS = 60_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,6 +130,35 @@ def some_units(starts: Places, n_rows: int) -> tuple[Places, Places]:
     sizes = np.diff(starts)[units]
     first = np.repeat(starts[units] - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes)
     return units, first + np.arange(int(sizes.sum()))
+
+
+def unit_leaves(starts: Places, n_rows: int = UNIT_LEAF_ROWS) -> Iterator[slice]:
+    """Yield units in leaves with so many rows at most, or one unit.
+
+    Examples
+    --------
+    >>> list(unit_leaves(np.array([0, 2, 3, 7, 9]), 5))
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
+    """
+    first = 0
+    while first < starts.size - 1:
+        reached = int(np.searchsorted(starts, starts[first] + n_rows, side="right")) - 1
+        last = max(reached, first + 1)
+        yield slice(first, last)
+        first = last
+
+
+def leaves_of(starts: Places) -> list[slice]:
+    """Return the leaves of units of a long table; all of them as one where it is short.
+
+    Examples
+    --------
+    >>> leaves_of(np.array([0, 2, 3]))
+    [slice(0, 2, None)]
+    """
+    if starts[-1] <= LONG:
+        return [slice(0, starts.size - 1)]
+    return list(unit_leaves(starts))
 
 
 def taken(table: Table, rows: Places, names: Sequence[str] | None = None) -> Table:

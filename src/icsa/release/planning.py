@@ -60,6 +60,7 @@ __all__ = [
     "plan",
     "silent",
     "wanted_correlation",
+    "weights_among",
 ]
 
 
@@ -233,7 +234,7 @@ class Plan:
 
         def correlation_of_decoded(scores: Matrix) -> Matrix:
             decoded = self.encoding.decode(scores, threads)
-            weights = _weights(decoded, self.weight)
+            weights = weights_among(decoded, self.weight)
             return view_correlation(self.encoding.view(decoded), weights)
 
         return calibrating_move(
@@ -315,7 +316,7 @@ def _planned(
     encoding.encode(reduced, scores, threads)
     sight = Sight.of(encoding, reduced, scores, 0 if few_rows else looked_at)
     (fill_by_factors if few_rows else fill_missing_scores)(scores)
-    weights = _weights(reduced, prepared.weight)
+    weights = weights_among(reduced, prepared.weight)
     wanted = None
     if recipe.calibration_rounds and not few_rows:  # it would give the people's own space away
         rows = calibration_rows(n_rows)
@@ -422,7 +423,7 @@ def wanted_correlation(
     return np.where(np.isnan(seen), score_correlation(scores), seen)
 
 
-def _weights(numbers: Mapping[str, Vector], name: str | None) -> Vector | None:
+def weights_among(numbers: Mapping[str, Vector], name: str | None) -> Vector | None:
     """Return the weights of rows, of which a column has the logarithms; None without."""
     return np.exp(numbers[name]) if name is not None and name in numbers else None
 

@@ -31,6 +31,7 @@ __all__ = [
     "has_reasons",
     "prepare",
     "require_masked",
+    "require_needed",
     "unnamed_columns",
 ]
 
@@ -124,7 +125,7 @@ def prepare(
     """
     declared = guess_schema(table) if schema is None else schema
     declared = with_design(with_fates(declared, keep=keep, drop=drop), **design)
-    _require_needed(declared.design, drop)
+    require_needed(declared.design, drop)
     require_said(table, declared)
     require_design(table, declared)
     if declared.design != Design() and declared.design != Design(unit=False):
@@ -134,7 +135,7 @@ def prepare(
     return prepare_rows(table, declared, recipe)
 
 
-def _require_needed(design: Design, drop: Sequence[str]) -> None:
+def require_needed(design: Design, drop: Sequence[str]) -> None:
     """Raise an `InputError` where a column is to be dropped that the release has to have."""
     for key in ("unit", "weight"):
         name = getattr(design, key)

@@ -15,7 +15,7 @@ from icsa.release.weighted_release import prepare_weighted
 from icsa.schema import Schema
 from icsa.tables import Table
 
-__all__ = ["prepare_designed"]
+__all__ = ["is_wide", "prepare_designed"]
 
 
 def prepare_designed(table: Table, schema: Schema, recipe: str, *, guessed: bool) -> PreparedDesign:
@@ -53,7 +53,20 @@ def _layout(table: Table, schema: Schema, rows: UnitRows) -> WideLayout | None:
     if not design.time:
         return None
     layout = layout_by_time(table, rows, design.time, of_unit, of_row)
-    if layout is None or layout.n_places > LIMITS.most_places:
+    if layout is None or not is_wide(layout.n_places, rows.n_units, len(of_unit), len(of_row)):
         return None
-    width = len(of_unit) + layout.n_places * len(of_row)
-    return layout if rows.n_units >= LIMITS.units_a_column * width else None
+    return layout
+
+
+def is_wide(n_places: int, n_units: int, n_of_unit: int, n_of_row: int) -> bool:
+    """Return whether rows at the same times stand side by side: few of them, and units enough.
+
+    Columns that belong to rows are counted with the time.
+
+    Examples
+    --------
+    >>> is_wide(4, 200, 3, 5), is_wide(4, 50, 3, 5)
+    (True, False)
+    """
+    width = n_of_unit + n_places * n_of_row
+    return n_places <= LIMITS.most_places and n_units >= LIMITS.units_a_column * width

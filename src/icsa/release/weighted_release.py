@@ -27,16 +27,22 @@ from icsa.release.design_plans import DesignPlan, PreparedDesign
 from icsa.release.methods import MethodOptions
 from icsa.release.planning import Plan, plan
 from icsa.release.preparing import PreparedOnce, fitted_column, prepare
-from icsa.release.raking import raked
+from icsa.release.raking import raked, raking_note, weighted_totals
 from icsa.release.releasing import Release, release
 from icsa.release.weighted_totals import totalled, totals_of_both
 from icsa.schema import ColumnSpec, Design, Schema, names_with
 from icsa.tables import Table
 
-__all__ = ["prepare_weighted"]
+__all__ = [
+    "SUM_NOTE",
+    "how_weighted",
+    "logarithms",
+    "prepare_weighted",
+    "weight_spec",
+    "weight_type",
+]
 
-# Differences in standard deviations that nobody sees.
-_SEEN = 1e-3
+SUM_NOTE = "Weights are masked: they sum up to what they did."
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -84,14 +90,10 @@ class WeightedPlan(DesignPlan):
         original = self.spare.frame[name].cast(pl.Float64).to_numpy()
         weights = np.exp(made.table.frame[name].cast(pl.Float64).to_numpy())
         weights *= original.sum() / weights.sum()
-        notes = ["Weights are masked: they sum up to what they did."]
+        notes = [SUM_NOTE]
         if self.schema.design.raking:
             weights, off, n_totals = self._raked(original, weights, made.table.frame)
-            ending = "" if off < _SEEN else f", but for up to {off:.2g} standard deviations"
-            notes = [
-                f"{n_totals} weighted totals are those of the original{ending}, which publishes "
-                "them. Use --no-raking (raking = false) if they may not be known."
-            ]
+            notes = [raking_note(n_totals, off)]
         cells = pl.Series(name, weights).cast(self._type(name))
         frame = made.table.frame.with_columns(cells)
         return replace(
@@ -104,8 +106,8 @@ class WeightedPlan(DesignPlan):
     @property
     def _how(self) -> str:
         """What is done to weights."""
-        raking = ", raked" * self.schema.design.raking
-        return f"masked on a logarithmic scale{raking}{', one a unit' * self._is_of_units}"
+        how = how_weighted(raking=self.schema.design.raking)
+        return f"{how}{', one a unit' * self._is_of_units}"
 
     @property
     def _is_of_units(self) -> bool:
@@ -115,8 +117,7 @@ class WeightedPlan(DesignPlan):
 
     def _type(self, name: str) -> pl.DataType:
         """Return the original's type, or numbers with decimals for whole ones."""
-        dtype = self.spare.frame[name].dtype
-        return dtype if dtype.is_float() else pl.Float64()
+        return weight_type(self.spare.frame[name].dtype)
 
     def _raked(
         self, before: Vector, after: Vector, frame: pl.DataFrame
@@ -125,7 +126,7 @@ class WeightedPlan(DesignPlan):
         columns = {n: c for n, c in self.columns.items() if n != self.schema.design.weight}
         if not self._is_of_units:
             old, new = totals_of_both(totalled(columns, self.spare.frame), totalled(columns, frame))
-            found, off = raked(after, new, before @ old)
+            found, off = raked(after, new, weighted_totals(before, old))
             return found, off, new.shape[1]
         of_units = {n for n, spec in self.schema.columns.items() if spec.belongs_to == "unit"}
         units = self._units(self.spare.frame), self._units(frame)
@@ -133,7 +134,9 @@ class WeightedPlan(DesignPlan):
             totalled(columns, self.spare.frame, units[0], of_units),
             totalled(columns, frame, units[1], of_units),
         )
-        held, off = raked(after[units[1].firsts], new, before[units[0].firsts] @ old)
+        held, off = raked(
+            after[units[1].firsts], new, weighted_totals(before[units[0].firsts], old)
+        )
         found = np.empty(frame.height)
         found[units[1].order] = np.repeat(held, units[1].sizes)
         return found, off, new.shape[1]
@@ -146,15 +149,34 @@ class WeightedPlan(DesignPlan):
         return f"<WeightedPlan: {self.inner!r}>"
 
 
+def logarithms(weights: pl.Series) -> pl.Series:
+    """Return the logarithms of weights, which are masked."""
+    return pl.Series(weights.name, np.log(weights.cast(pl.Float64).to_numpy()))
+
+
+def weight_spec(name: str) -> ColumnSpec:
+    """Return what the logarithms of weights are: numbers that follow from nothing."""
+    return ColumnSpec(name=name, kind="continuous", derive="")
+
+
+def weight_type(dtype: pl.DataType) -> pl.DataType:
+    """Return the type of released weights: the original's, or decimals for whole ones."""
+    return dtype if dtype.is_float() else pl.Float64()
+
+
+def how_weighted(*, raking: bool) -> str:
+    """Return what is done to weights."""
+    return f"masked on a logarithmic scale{', raked' * raking}"
+
+
 def prepare_weighted(table: Table, schema: Schema, recipe: str) -> PreparedWeighted:
     """Return a weighted sample, fitted, its weights as logarithms."""
     name = str(schema.design.weight)
-    logs = np.log(table.frame[name].cast(pl.Float64).to_numpy())
-    where = schema.columns[name].belongs_to
-    spec = ColumnSpec(name=name, kind="continuous", derive="", belongs_to=where)
+    logs, where = logarithms(table.frame[name]), schema.columns[name].belongs_to
+    spec = replace(weight_spec(name), belongs_to=where)
     design = replace(schema.design, weight=None) if schema.design.unit else Design(unit=False)
     inner = prepare(
-        table.with_frame(table.frame.with_columns(pl.Series(name, logs)), table.missing_letters),
+        table.with_frame(table.frame.with_columns(logs), table.missing_letters),
         schema=replace(schema, columns={**schema.columns, name: spec}, design=design),
         recipe=recipe,
     )

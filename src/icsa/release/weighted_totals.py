@@ -16,7 +16,7 @@ from icsa.columns import Column, storage_of
 from icsa.inspection.unit_rows import UnitRows
 from icsa.matrices import Matrix
 
-__all__ = ["totalled", "totals_of_both"]
+__all__ = ["by_width", "indicators", "totalled", "totals_of_both"]
 
 # Rows or units for each total that is raked to: with fewer, weights would be bent to chance.
 _HOLDERS_A_TOTAL = 4
@@ -69,28 +69,33 @@ def totalled(
     of_units : set of str
         Columns that belong to units.
     """
-    by_width = sorted(columns.items(), key=lambda item: item[1].width)
-    named = [(name, column) for name, column in by_width if column.width]
+    named = by_width(columns)
     if rows is None:
         yield np.ones((frame.height, 1))
         for name, column in named:
-            yield _indicators(column, frame[name])
+            yield indicators(column, frame[name])
         return
     sizes = rows.sizes[:, None].astype(np.float64)
     yield np.ones((rows.n_units, 1))
     yield sizes
     for name, column in named:
         if name in of_units:
-            yield _indicators(column, frame[name].gather(rows.firsts))
+            yield indicators(column, frame[name].gather(rows.firsts))
         else:
-            own = _indicators(column, frame[name].gather(rows.order))
+            own = indicators(column, frame[name].gather(rows.order))
             yield np.add.reduceat(own, rows.starts[:-1], axis=0)
     for name, column in named:  # people by the columns of their households
         if name in of_units:
-            yield sizes * _indicators(column, frame[name].gather(rows.firsts))
+            yield sizes * indicators(column, frame[name].gather(rows.firsts))
 
 
-def _indicators(column: Column, cells: pl.Series) -> Matrix:
+def by_width(columns: Mapping[str, Column]) -> list[tuple[str, Column]]:
+    """Return the columns that have totals, those with one first."""
+    ordered = sorted(columns.items(), key=lambda item: item[1].width)
+    return [(name, column) for name, column in ordered if column.width]
+
+
+def indicators(column: Column, cells: pl.Series) -> Matrix:
     """Return what is summed up of a column: its numbers, or a flag for each level but one.
 
     Missing cells count as 0.

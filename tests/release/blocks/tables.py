@@ -110,7 +110,7 @@ def released_in_blocks(
     made = release_in_blocks(
         passes, ground, as_key(seed), schema=schema, choices=choices, options=options or {}
     )
-    return pl.concat(list(made.cells.blocks(0, table.n_rows))), made.release
+    return pl.concat(list(made.cells.blocks(0, made.cells.n_rows))), made.release
 
 
 def require_the_same(found: tuple[pl.DataFrame, Release], wanted: Release) -> None:

@@ -15,6 +15,7 @@ from icsa.release import anonymize
 from icsa.tables import from_frame
 
 from .tables import measured
+from .unit_tables import visits_of_many
 
 
 def test_a_lazy_frame_comes_back_as_one_with_the_same_cells(tmp_path: Path):
@@ -50,8 +51,17 @@ def test_short_ones_are_released_in_memory():
 
 
 def test_what_needs_all_rows_is_refused():
-    with pytest.raises(InputError, match=r"weight needs the table in memory.*collect the frame"):
-        anonymize(measured().lazy(), weight="kg")
+    with pytest.raises(InputError, match=r"Strata need the table in memory.*collect the frame"):
+        anonymize(measured().lazy(), strata="age")
+
+
+def test_several_rows_a_person_in_a_lazy_frame():
+    frame = visits_of_many().select("patient", "day", "age", "arm", "crp", "flare")
+    design = {"unit": "patient", "time": "day"}
+    released = anonymize(frame.lazy(), random_state=3, **design)
+    wanted = anonymize(frame, random_state=3, **design)
+    assert released.table.collect().equals(wanted.table)
+    assert released.units == wanted.units
 
 
 def test_a_schema_is_held_against_the_cells():

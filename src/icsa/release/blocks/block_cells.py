@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from icsa.columns import Column
 from icsa.matrices import LEAF_ROWS
 from icsa.measures import Reach, reach_beyond
 from icsa.randomness import Key
-from icsa.release.blocks.block_preparing import Prepared
+from icsa.release.accounts import Accounted
+from icsa.release.blocks.block_preparing import Prepared, ReadByColumn
 from icsa.release.blocks.passes import Passes, Task
 from icsa.release.blocks.scratch import Scratch
 from icsa.release.planning import Plan
@@ -22,7 +24,7 @@ from icsa.release.preparing import Extent, extent_of
 from icsa.release.releasing import is_reordered, row_order, with_reasons
 from icsa.tables.stored import StoredTable
 
-__all__ = ["Cells", "accounts_of", "ready_cells"]
+__all__ = ["Cells", "accounts_of", "give_reasons", "ready_cells"]
 
 # Rows whose cells are made at a time: with usual columns less than a hundred megabytes.
 _ROWS = 16 * LEAF_ROWS
@@ -49,6 +51,15 @@ class Cells:
     fresh: frozenset[str]
     places: Mapping[str, int]
     numbers: str
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the release."""
+        return self.scratch.n_rows
+
+    def ends(self, rows: tuple[int, ...]) -> list[int]:
+        """Return where part files end, for an original whose parts have so many rows."""
+        return list(accumulate(rows))
 
     def between(self, start: int, stop: int, names: Iterable[str] | None = None) -> pl.DataFrame:
         """Return the cells of some rows, in all columns or some."""
@@ -97,7 +108,7 @@ def ready_cells(
             secret = key.reveal()
             exact = plan.recipe.exact_counts
             column = plan.columns[name]
-            tasks.append(Task(_give_reasons, (table, column, place, order, secret, exact)))
+            tasks.append(Task(give_reasons, (table, column, place, order, secret, exact)))
         else:
             makers[name] = plan.columns[name]
             if order is not None:
@@ -138,9 +149,9 @@ def _keep_cells(
     _write_cells(scratch, place, table.column(name).frame[name], order)
 
 
-def _give_reasons(
+def give_reasons(
     scratch: Scratch,
-    table: StoredTable,
+    table: ReadByColumn,
     column: Column,
     place: int,
     order: str | None,
@@ -154,7 +165,7 @@ def _give_reasons(
 
 
 def accounts_of(
-    passes: Passes, plan: Plan, names: Sequence[str]
+    passes: Passes, plan: Accounted, names: Sequence[str]
 ) -> tuple[dict[str, Extent], dict[str, Reach]]:
     """Return how far released numbers spread, and how far beyond the original's range."""
     ours = list(plan.columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -15,16 +15,23 @@ from icsa.release.blocks.ground import Ground
 from icsa.release.blocks.passes import Passes, Task
 from icsa.release.blocks.scratch import Scratch
 from icsa.release.coordinates import FoundCoordinates, unused_notes
-from icsa.release.encoding import Part
 from icsa.row_sums import added, products_of, total_of
 from icsa.scatters import SCATTERS, LocationScatter
 from icsa.scatters.anchored_estimate import AnchoredScatter, AnchorJudge, with_borrowed_variance
 from icsa.subspaces import MORE_ROWS, Relations, Subspace, independent_columns, subspace_of
 
-__all__ = ["InBlocks", "judge_rows"]
+__all__ = ["Anchor", "InBlocks", "judge_rows"]
 
 # Sums over rows, with or without weights, are all that these need.
 _PLAIN = ("identity", "cov")
+
+
+class Anchor(Protocol):
+    """What tells from the numbers of a column who stands out."""
+
+    def anchor(self, numbers: Vector, out: Vector) -> None:
+        """Set the numbers on a linear scale, those that are missing at the middle."""
+        ...
 
 
 class _Among(NamedTuple):
@@ -55,7 +62,7 @@ class _Sums(NamedTuple):
 def judge_rows(
     passes: Passes,
     ground: Ground,
-    parts: Sequence[Part],
+    parts: Sequence[Anchor],
     places: Sequence[tuple[str, int]],
     judges: Mapping[str, AnchorJudge],
 ) -> None:
@@ -70,7 +77,7 @@ def judge_rows(
 def _judge(
     scratch: Scratch,
     rows: slice,
-    parts: Sequence[Part],
+    parts: Sequence[Anchor],
     places: Sequence[tuple[str, int]],
     judges: Sequence[AnchorJudge],
 ) -> None:

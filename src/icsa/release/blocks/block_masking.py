@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
 from icsa.columns import Column
 from icsa.constraints import Derivation
+from icsa.constraints.grammar import Rule
 from icsa.constraints.keeping import Bonds, joined, mended_columns, rules_of
 from icsa.ics import InvariantCoordinates
 from icsa.masks import MASKS
@@ -22,7 +24,15 @@ from icsa.release.encoding import Encoding, Part
 from icsa.release.planning import Plan, calibration_rows
 from icsa.release.releasing import specs_in_file
 
-__all__ = ["release_numbers"]
+__all__ = [
+    "decode_column",
+    "keep_stored_rules",
+    "mask_coordinate",
+    "release_numbers",
+    "restore_columns",
+    "take_mended",
+    "to_coordinates",
+]
 
 
 def release_numbers(
@@ -45,14 +55,15 @@ def release_numbers(
     encoding, derivation = plan.decoded_by(key, ground.n_rows)
     parts = encoding.parts
     passes.over(
-        "decoding", [Task(_decode, (number, part, encoding)) for number, part in enumerate(parts)]
+        "decoding",
+        [Task(decode_column, (number, part, encoding)) for number, part in enumerate(parts)],
     )
     passes.drop(["back"])
     coded = {part.column.name: part.column for part in parts}
-    passes.once("computing", _restore, plan.bonds, derivation, coded, tuple(names))
+    passes.once("computing", restore_columns, plan.bonds, derivation, coded, tuple(names))
     passes.drop(["decoded"])
     moved, mended = passes.once("keeping rules", _keep_rules, plan, tuple(names))
-    passes.once("rules kept", _take_mended, mended)
+    passes.once("rules kept", take_mended, mended)
     passes.scratch.drop_spare()
     found: Mapping[str, int] = moved
     return found
@@ -68,16 +79,19 @@ def _mask(
     k: int,
 ) -> None:
     passes.scratch.allocate("coordinates", k)
-    tasks = [Task(_transform, (rows, coordinates, p)) for rows in ground.blocks]
+    tasks = [Task(to_coordinates, (rows, coordinates, p)) for rows in ground.blocks]
     passes.over("to coordinates", tasks)
     passes.drop(["standard"])
     # The key goes to whoever masks and is written down nowhere.
     secret = key.child("mask").reveal()
-    passes.over("masking", [Task(_mask_one, (j, mask, secret)) for j in range(k)])
+    passes.over("masking", [Task(mask_coordinate, (j, mask, secret)) for j in range(k)])
     passes.drop(["coordinates"])
 
 
-def _transform(scratch: Scratch, rows: slice, coordinates: InvariantCoordinates, p: int) -> None:
+def to_coordinates(
+    scratch: Scratch, rows: slice, coordinates: InvariantCoordinates, p: int
+) -> None:
+    """Write the coordinates of some rows of standardised scores."""
     x = scratch.rows("standard", range(p), rows)
     # By leaves, as a long table in memory is reduced where some scores follow from others.
     scores = np.empty((x.shape[0], coordinates.eigenvalues.size), order="F")
@@ -86,7 +100,8 @@ def _transform(scratch: Scratch, rows: slice, coordinates: InvariantCoordinates,
     scratch.write_rows("coordinates", range(scores.shape[1]), rows, scores)
 
 
-def _mask_one(scratch: Scratch, place: int, mask: str, secret: bytes) -> None:
+def mask_coordinate(scratch: Scratch, place: int, mask: str, secret: bytes) -> None:
+    """Write a coordinate after masking, all rows of it."""
     column = scratch.loaded("coordinates", place)[:, None]
     masked = MASKS[mask](column, key=as_key(secret), out=column, first=place)
     scratch.write("masked", place, masked[:, 0])
@@ -112,7 +127,7 @@ def _back(scratch: Scratch, rows: slice, plan: Plan, move: Move | None, k: int) 
     scratch.write_rows("back", range(scores.shape[1]), rows, scores)
 
 
-def _decode(scratch: Scratch, number: int, part: Part, encoding: Encoding) -> None:
+def decode_column(scratch: Scratch, number: int, part: Part, encoding: Encoding) -> None:
     """Write the numbers of a column that is encoded."""
     missing = None
     if part.group is not None:
@@ -125,16 +140,20 @@ def _decode(scratch: Scratch, number: int, part: Part, encoding: Encoding) -> No
     scratch.write("decoded", number, numbers)
 
 
-def _restore(
+def restore_columns(
     scratch: Scratch,
     bonds: Bonds,
     derivation: Derivation,
     coded: Mapping[str, Column],
     names: tuple[str, ...],
+    above: Mapping[str, tuple[str, int]] = MappingProxyType({}),
 ) -> None:
-    """Write the numbers of all columns, those that belong together at a time."""
+    """Write the numbers of all columns, those that belong together at a time.
+
+    `above` says where numbers are that others follow from and that are given.
+    """
     places = {name: ("decoded", number) for number, name in enumerate(coded)}
-    stored, related = StoredNumbers(scratch, places), set[str]()
+    stored, related = StoredNumbers(scratch, {**above, **places}), set[str]()
     together = [one.columns for one in derivation.computed]
     together += [gap.columns for gap in derivation.gaps]
     for group in joined(together):
@@ -144,10 +163,11 @@ def _restore(
             gaps=tuple(gap for gap in derivation.gaps if gap.columns <= group),
         )
         own = {*group, *(gap.name for gap in ours.gaps)}
-        numbers = {name: stored[name] for name in places if name in own}
+        numbers = {name: stored[name] for name in stored if name in own}
         related |= own
         for name, found in ours.restore(numbers, coded, bonds.hold).items():
-            scratch.write("released", names.index(name), found)
+            if name not in above:
+                scratch.write("released", names.index(name), found)
     for name, place in places.items():
         if name not in related:
             scratch.link(*place, "released", names.index(name))
@@ -158,13 +178,25 @@ def _keep_rules(
 ) -> tuple[dict[str, int], list[int]]:
     """Move numbers until the rules hold; return how many cells each moved, and which columns."""
     rules = rules_of(plan.schema.rules, plan.spare.frame, specs_in_file(plan))
-    places = {name: ("released", names.index(name)) for name in plan.columns}
-    mended, moved = mended_columns(StoredNumbers(scratch, places), plan.bonds, rules)
+    return keep_stored_rules(scratch, list(plan.columns), plan.bonds, rules, names)
+
+
+def keep_stored_rules(
+    scratch: Scratch,
+    columns: Sequence[str],
+    bonds: Bonds,
+    rules: Sequence[Rule],
+    names: tuple[str, ...],
+) -> tuple[dict[str, int], list[int]]:
+    """Write columns that rules move; return how many cells each rule moved, and which columns."""
+    places = {name: ("released", names.index(name)) for name in columns}
+    mended, moved = mended_columns(StoredNumbers(scratch, places), bonds, rules)
     for name, found in mended.items():
         scratch.write("mended", names.index(name), found)
     return dict(moved), [names.index(name) for name in mended]
 
 
-def _take_mended(scratch: Scratch, mended: Sequence[int]) -> None:
+def take_mended(scratch: Scratch, mended: Sequence[int]) -> None:
+    """Let mended columns stand for those that were released before."""
     for place in mended:
         scratch.link("mended", place, "released", place)

@@ -19,7 +19,6 @@ from icsa.constraints.keeping import joined
 from icsa.errors import InputError, NoAnchorError
 from icsa.forests.beyond_lines import rows_to_look_at
 from icsa.matrices import Matrix, Vector
-from icsa.recipes import Recipe
 from icsa.release.blocks.block_coordinates import InBlocks, judge_rows
 from icsa.release.blocks.block_filling import fill_in_blocks
 from icsa.release.blocks.block_preparing import Prepared
@@ -36,6 +35,7 @@ from icsa.release.planning import (
     calibration_rows,
     instead_of_anchors,
     wanted_correlation,
+    weights_among,
 )
 from icsa.release.scores import raw_unit, standardize_column
 from icsa.release.seen_curves import Sight, curve_notes
@@ -78,7 +78,7 @@ def plan_in_blocks(passes: Passes, ground: Ground, prepared: Prepared, method: M
     anchor_places = [coded.places[part.column.name] for part in anchors]
     judge_rows(passes, ground, anchors, anchor_places, judges)
     looked = n_looked_at(method, recipe)
-    sight, wanted = _score(passes, encoding, coded, recipe, looked)
+    sight, wanted = _score(passes, encoding, coded, prepared, looked)
     units = _units(passes, encoding, coded.places) if method.raw_units else None
     passes.drop(["numbers", "coded"])
     centre, spread, constant, curved = _scale(passes, encoding, sight, units)
@@ -111,6 +111,7 @@ def plan_in_blocks(passes: Passes, ground: Ground, prepared: Prepared, method: M
         coordinates=found.coordinates,
         triangular=None,
         wanted=wanted,
+        weight=prepared.weight,
         why=why,
         notes=(
             *instead,
@@ -228,7 +229,7 @@ def _fit_judges(
 
 
 def _score(
-    passes: Passes, encoding: Encoding, coded: _Coded, recipe: Recipe, looked: int
+    passes: Passes, encoding: Encoding, coded: _Coded, prepared: Prepared, looked: int
 ) -> tuple[Sight, Matrix | None]:
     """Write the scores without gaps; return what is seen of them, and the correlations wanted."""
     tasks, seen = [], set[int]()
@@ -245,8 +246,8 @@ def _score(
     open_gaps = {place: everywhere for found in gaps for place, everywhere in found.items()}
     passes.once("filling", fill_in_blocks, encoding.n_scores, open_gaps)
     wanted: Matrix | None = None
-    if recipe.calibration_rounds:
-        wanted = passes.once("correlations", _wanted, encoding, coded.places)
+    if prepared.recipe.calibration_rounds:
+        wanted = passes.once("correlations", _wanted, encoding, coded.places, prepared.weight)
     passes.drop(["gaps"])
     return sight, wanted
 
@@ -281,14 +282,14 @@ def _see(scratch: Scratch, encoding: Encoding, places: Places, most: int) -> Sig
     return Sight.among(encoding, rows, numbers, scores)
 
 
-def _wanted(scratch: Scratch, encoding: Encoding, places: Places) -> Matrix:
+def _wanted(scratch: Scratch, encoding: Encoding, places: Places, weight: str | None) -> Matrix:
     rows = calibration_rows(scratch.n_rows)
     assert not isinstance(rows, slice)
     numbers = {
         part.column.name: scratch.column(*places[part.column.name])[rows] for part in encoding.parts
     }
     scores = scratch.gathered("raw", range(encoding.n_scores), rows)
-    return wanted_correlation(encoding, numbers, scores, None)
+    return wanted_correlation(encoding, numbers, scores, weights_among(numbers, weight))
 
 
 def _units(passes: Passes, encoding: Encoding, places: Places) -> dict[int, float]:

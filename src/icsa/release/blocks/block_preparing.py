@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
 
 import polars as pl
 
@@ -14,6 +15,7 @@ from icsa.constraints import parse_rule
 from icsa.constraints.coded_columns import quantity_of
 from icsa.errors import InputError
 from icsa.inspection.cautions import cautions_on
+from icsa.inspection.design_checks import require_sense
 from icsa.inspection.kinds import guess_kind
 from icsa.inspection.overview import guess_column
 from icsa.inspection.profile import profile_of
@@ -28,14 +30,25 @@ from icsa.release.preparing import (
     fitted_column,
     has_reasons,
     require_masked,
+    require_needed,
     unnamed_columns,
 )
-from icsa.schema import Design, Schema, names_with, with_fates
+from icsa.schema import Schema, names_with, with_design, with_fates
 from icsa.schema_files.checks import check_column, check_rules_hold
 from icsa.tables import Table
 from icsa.tables.stored import StoredTable
 
-__all__ = ["Fitted", "Kept", "Prepared", "prepare_in_blocks", "row_by_row"]
+__all__ = [
+    "Declared",
+    "Fitted",
+    "Kept",
+    "Prepared",
+    "ReadByColumn",
+    "declare_in_blocks",
+    "fit_in_blocks",
+    "prepare_in_blocks",
+    "said_in_blocks",
+]
 
 
 class Looked(NamedTuple):
@@ -86,26 +99,50 @@ class Kept:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """All columns, and what to look at in the original's cells."""
+    """All columns, and what to look at in the original's cells.
+
+    Attributes
+    ----------
+    weight : str, optional
+        The column of logarithms of weights, with which calibration compares correlations.
+    """
 
     schema: Schema
     recipe: Recipe
     fitted: Mapping[str, Fitted]
     others: Mapping[str, Kept]
     notes: tuple[str, ...]
+    weight: str | None = None
 
 
-def prepare_in_blocks(
+@dataclass(frozen=True, eq=False)
+class Declared:
+    """What every column is and what is said of the rows, before anything is fitted.
+
+    Attributes
+    ----------
+    schema : Schema
+    recipe : str
+    by_schema : bool
+        Whether a schema says it; otherwise it is guessed.
+    """
+
+    schema: Schema
+    recipe: str
+    by_schema: bool
+
+
+def declare_in_blocks(
     passes: Passes,
     ground: Ground,
     schema: Schema | None,
     *,
-    keep: tuple[str, ...] = (),
-    drop: tuple[str, ...] = (),
+    keep: Sequence[str] = (),
+    drop: Sequence[str] = (),
     recipe: str = "mixed",
-    unit: bool | None = None,
-) -> Prepared:
-    """Return the columns of a large table, as `icsa.release.prepare` does those of others.
+    design: Mapping[str, Any] = MappingProxyType({}),
+) -> Declared:
+    """Return what the columns of a large table are, as `icsa.release.prepare` finds it.
 
     Parameters
     ----------
@@ -113,10 +150,10 @@ def prepare_in_blocks(
     ground : Ground
     schema : Schema, optional
         Read and checked; by default guessed.
-    keep, drop : tuple of str
+    keep, drop : sequence of str
     recipe : str
-    unit : bool, optional
-        False: every row is a person of its own, whatever it looks like.
+    design : mapping
+        What is said of the rows.
     """
     table, names = ground.table, ground.table.names
     said = {} if schema is None else schema.columns
@@ -125,65 +162,83 @@ def prepare_in_blocks(
     )
     columns = {one.spec.name: one.spec for one in looked}
     schema = Schema(columns=columns) if schema is None else replace(schema, columns=columns)
-    declared = with_fates(schema, keep=keep, drop=drop)
-    if unit is False:
-        declared = replace(declared, design=Design(unit=False))
-    _require_rows_of_their_own(declared)
+    declared = with_design(with_fates(schema, keep=keep, drop=drop), **design)
+    require_needed(declared.design, drop)
+    require_sense(declared)
+    _require_no_strata(declared)
     if declared.design.unit is None:
         for name in (n for n, one in zip(names, looked, strict=True) if one.may_name):
             passes.once(f"people named by {names.index(name)}", _require_no_units, table, name)
     require_masked(declared, table.without_rows())
     if declared.rules:
         passes.once("rules declared", _check_rules, table, declared)
-    chosen = resolve_recipe(recipe, declared.recipe)
-    if not names_with("mask", declared):
+    return Declared(declared, recipe, bool(said))
+
+
+def prepare_in_blocks(passes: Passes, ground: Ground, declared: Declared) -> Prepared:
+    """Return the columns of a large table, as `icsa.release.prepare` does those of others."""
+    return fit_in_blocks(passes, ground.table, declared, ground.table.names)
+
+
+def fit_in_blocks(
+    passes: Passes, table: ReadByColumn, declared: Declared, names: Sequence[str]
+) -> Prepared:
+    """Return some columns of a table, fitted; their numbers are in scratch, in the order of all."""
+    schema, every = declared.schema, table.names
+    chosen = resolve_recipe(declared.recipe, schema.recipe)
+    if not names_with("mask", schema):
         raise InputError("No column is left to mask. Give at least one another kind or action.")
     tasks = [
-        Task(_fit, (table, name, place, declared, chosen, bool(said)))
-        for place, name in enumerate(names)
+        Task(_fit, (table, name, every.index(name), schema, chosen, declared.by_schema))
+        for name in names
     ]
     found = dict(zip(names, passes.over("fitting columns", tasks), strict=True))
     return Prepared(
-        declared,
+        schema,
         chosen,
         {name: one for name, (one, _) in found.items() if isinstance(one, Fitted)},
         {name: one for name, (one, _) in found.items() if isinstance(one, Kept)},
         (
-            *unnamed_columns(table.without_rows(), declared),
+            *unnamed_columns(table.without_rows(), schema),
             *(note for _, notes in found.values() for note in notes),
         ),
     )
 
 
-def row_by_row(choices: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the choices of `icsa.release.prepare` as `prepare_in_blocks` takes them.
+class ReadByColumn(Protocol):
+    """A table of which one column at a time is read, whatever the order of its rows."""
 
-    Raises
-    ------
-    InputError
-        Something is said of the rows that needs all of them in memory.
-    """
-    found = {**choices, "keep": tuple(choices["keep"]), "drop": tuple(choices["drop"])}
-    design = found.pop("design", {})
-    said = [key for key, value in design.items() if value and key != "raking"]
-    if said:
-        raise InputError(
-            f"{said[0]} needs the table in memory, and this one is released from files, row by "
-            "row. Give --memory more (collect the frame first in Python), or leave it out where "
-            "every row is a person of its own."
-        )
-    return {**found, "unit": False if design.get("unit") is False else None}
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        ...
+
+    def column(self, name: str) -> Table:
+        """Return a table of one column, all rows of it."""
+        ...
+
+    def without_rows(self) -> Table:
+        """Return a table with all columns and no row."""
+        ...
 
 
-def _require_rows_of_their_own(schema: Schema) -> None:
+def said_in_blocks(choices: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the choices of `icsa.release.prepare` as `declare_in_blocks` takes them."""
+    return {**choices, "keep": tuple(choices["keep"]), "drop": tuple(choices["drop"])}
+
+
+def _require_no_strata(schema: Schema) -> None:
+    """Refuse what needs all rows in memory."""
     design = schema.design
-    said = [key for key in ("unit", "weight", "strata") if getattr(design, key)]
-    if said:
-        raise InputError(
-            f"A table that does not fit in memory is released row by row, and {said[0]} was given. "
-            "Use a machine with more memory (--memory says how much data may take), or leave "
-            f"{said[0]} out if every row is a person of its own."
-        )
+    for what, is_said in (
+        ("strata need", bool(design.strata)),
+        ("weights of people with several rows need", bool(design.unit and design.weight)),
+    ):
+        if is_said:
+            raise InputError(
+                f"{what[:1].upper()}{what[1:]} the table in memory, and this one is released from "
+                "files. Give --memory more (collect the frame first in Python), or leave them out."
+            )
 
 
 def _look(_: Scratch, table: StoredTable, name: str, spec: ColumnSpec | None) -> Looked:
@@ -217,15 +272,15 @@ def _require_no_units(_: Scratch, table: StoredTable, name: str) -> None:
         raise InputError(
             f"Several rows seem to be about one person: {name!r} stands for "
             f"{profile.distinct:,} people or groups in {profile.n_rows:,} rows. Released row by "
-            "row, people would come apart. A table that does not fit in memory is released row by "
-            "row only: use a machine with more memory (--memory) and --unit, or --unit none where "
-            "every row is a person of its own (unit=False in Python)."
+            f"row, people would come apart. Add --unit {name}, with --time and --bound if there "
+            "are such columns, or --unit none where every row is a person of its own (unit=False "
+            "in Python)."
         )
 
 
 def _fit(
     scratch: Scratch,
-    stored: StoredTable,
+    stored: ReadByColumn,
     name: str,
     place: int,
     schema: Schema,

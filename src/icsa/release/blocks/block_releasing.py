@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from icsa.columns import Column
 from icsa.randomness import Key
 from icsa.release.accounts import Looks, changes_between, warnings_of
 from icsa.release.blocks.block_cells import Cells, accounts_of, ready_cells
 from icsa.release.blocks.block_masking import release_numbers
 from icsa.release.blocks.block_planning import plan_in_blocks
-from icsa.release.blocks.block_preparing import Prepared, prepare_in_blocks
+from icsa.release.blocks.block_preparing import (
+    Declared,
+    Prepared,
+    declare_in_blocks,
+    prepare_in_blocks,
+)
+from icsa.release.blocks.block_weights import check_weights, logged, with_weights
 from icsa.release.blocks.ground import Ground
 from icsa.release.blocks.passes import Passes
 from icsa.release.blocks.scratch import StoredNumbers
@@ -20,6 +27,7 @@ from icsa.release.planning import Plan
 from icsa.release.releasing import Release, released_variables
 from icsa.schema import Schema
 from icsa.tables import Table
+from icsa.threads import one_linear_algebra_thread
 
 __all__ = ["MadeInBlocks", "release_in_blocks"]
 
@@ -33,10 +41,13 @@ class MadeInBlocks:
     cells : Cells
     release : Release
         Its table has columns and no row.
+    columns : mapping of str to Column
+        Those that were masked, of rows.
     """
 
     cells: Cells
     release: Release
+    columns: Mapping[str, Column]
 
 
 def release_in_blocks(
@@ -58,12 +69,49 @@ def release_in_blocks(
     schema : Schema, optional
         Read and checked; by default guessed.
     choices : mapping
-        keep, drop, recipe and unit of `prepare_in_blocks`.
+        keep, drop, recipe and design of `declare_in_blocks`.
     options : MethodOptions
     """
+    # As in memory: with more threads, linear algebra has other last digits.
+    method_of(**options)
+    with one_linear_algebra_thread():
+        declared = declare_in_blocks(passes, ground, schema, **choices)
+        if declared.schema.design.unit:
+            from icsa.release.blocks.units import release_units_in_blocks  # of passes like these
+
+            return release_units_in_blocks(passes, ground, declared, key, options)
+        if declared.schema.design.weight:
+            return _release_weighted(passes, ground, declared, key, options)
+        return _release_rows(passes, ground, declared, key, options)
+
+
+def _release_weighted(
+    passes: Passes, ground: Ground, declared: Declared, key: Key, options: MethodOptions
+) -> MadeInBlocks:
+    """Return the release of a weighted sample."""
+    design = declared.schema.design
+    total: float = passes.once("weights", check_weights, ground.table, declared)
+    within, said = logged(ground, declared)
+    made = _release_rows(passes, within, said, key, options, weight=design.weight)
+    cells, account = with_weights(
+        passes, ground, made.cells, made.release, made.columns, design, total
+    )
+    return replace(made, cells=cells, release=account)
+
+
+def _release_rows(
+    passes: Passes,
+    ground: Ground,
+    declared: Declared,
+    key: Key,
+    options: MethodOptions,
+    weight: str | None = None,
+) -> MadeInBlocks:
+    """Return the release of a table with a row a person."""
     method = method_of(**options)
-    prepared = prepare_in_blocks(passes, ground, schema, **choices)
-    ground.table.let_go(_not_read_again(prepared))
+    prepared = replace(prepare_in_blocks(passes, ground, declared), weight=weight)
+    if weight is None:  # totals are taken of the original's cells
+        ground.table.let_go(_not_read_again(prepared))
     plan = plan_in_blocks(passes, ground, prepared, method)
     names = ground.table.names
     moved = release_numbers(passes, ground, plan, key, names)
@@ -103,6 +151,7 @@ def release_in_blocks(
             why=plan.why,
             written=ground.n_rows,
         ),
+        plan.columns,
     )
 
 

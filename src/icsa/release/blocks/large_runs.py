@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import accumulate
 from operator import add
 from pathlib import Path
 from typing import Any
@@ -81,22 +80,30 @@ class Resources:
     resume: bool = False
 
 
-def ground_for(table: StoredTable, resources: Resources) -> Ground:
-    """Return the table with blocks that fit.
+def has_units(schema: Schema | None, choices: Mapping[str, Any]) -> bool:
+    """Return whether somebody said that people have several rows."""
+    said = choices.get("design", {}).get("unit")
+    return bool(schema.design.unit if said is None and schema is not None else said)
+
+
+def ground_for(table: StoredTable, resources: Resources, *, of_units: bool = False) -> Ground:
+    """Return the table with blocks that fit; rows of units need twice the room.
 
     Raises
     ------
     InputError
         One column does not fit, or there are so few rows that all of them do.
     """
-    rows = rows_of_a_block(table.n_rows, len(table.names), resources)
+    rows = rows_of_a_block(table.n_rows, len(table.names), resources, of_units=of_units)
     return Ground(table, rows, float(resources.memory // resources.workers))
 
 
-def rows_of_a_block(n_rows: int, n_columns: int, resources: Resources) -> int:
+def rows_of_a_block(
+    n_rows: int, n_columns: int, resources: Resources, *, of_units: bool = False
+) -> int:
     """Return how many rows of a table a task takes; errors as `ground_for` has them."""
     share = resources.memory // resources.workers
-    needed = memory_of_a_column(n_rows)
+    needed = memory_of_a_column(n_rows) * (2 if of_units else 1)
     if share < needed:
         of_each = " for each worker" if resources.workers > 1 else ""
         fewer = ", or fewer --workers" if resources.workers > 1 else ""
@@ -144,19 +151,23 @@ def anonymize_stored(
     is_text = isinstance(source, TextTable)
     if not isinstance(source, TextTable) or not source.file.quoted:
         rows_of_a_block(source.n_rows, 1, resources)  # refused before anything is read
+    of_units = False
     with opened_scratch(resources.scratch, run, resume=resources.resume) as folder:
         passes = Passes(
             Scratch(folder, 0),
             workers=resources.workers,
             dask=resources.dask,
-            told=lambda name, share: told(*share_of_all(name, share, is_text=is_text)),
+            told=lambda name, share: told(
+                *share_of_all(name, share, is_text=is_text, of_units=of_units)
+            ),
         )
         table = source
         if isinstance(table, TextTable):
             table = table.stored(passes, resources.memory)
         passes = replace(passes, scratch=Scratch(folder, table.n_rows))
-        ground = ground_for(table, resources)
         given = schema(table.without_rows()) if callable(schema) else schema
+        of_units = has_units(given, choices)
+        ground = ground_for(table, resources, of_units=of_units)
         made = release_in_blocks(
             passes, ground, key, schema=given, choices=choices, options=options
         )
@@ -164,9 +175,10 @@ def anonymize_stored(
     return made.release
 
 
-def write_text_file(passes: Passes, made: MadeInBlocks, n_rows: int, path: Path) -> None:
+def write_text_file(passes: Passes, made: MadeInBlocks, path: Path) -> None:
     """Write all cells as one text file, with the bytes that `write_table` gives it."""
     cells, table = made.cells, made.release.table
+    n_rows = cells.n_rows
     layout = text_layout(table.layout, output_kind(path))
     names = columns_to_know(table, layout)
     starts = range(0, n_rows, _LOOKED_AT)
@@ -195,12 +207,12 @@ def _know(
     return reduce(add, found)
 
 
-def write_file(cells: Cells, n_rows: int, path: Path, told: Callable[[float], None]) -> None:
+def write_file(cells: Cells, path: Path, told: Callable[[float], None]) -> None:
     """Write all cells as one Parquet file, as a whole or not at all."""
     from polars.io.plugins import register_io_source
 
     def blocks(*_: object) -> Iterator[pl.DataFrame]:
-        done = 0
+        done, n_rows = 0, cells.n_rows
         for block in cells.blocks(0, n_rows):
             yield block
             done += block.height
@@ -213,14 +225,17 @@ def write_file(cells: Cells, n_rows: int, path: Path, told: Callable[[float], No
 def write_parts(
     passes: Passes, cells: Cells, table: StoredTable, folder: Path, *, force: bool
 ) -> None:
-    """Write cells as part files named as the original's, with as many rows; all or none."""
+    """Write cells as part files named as the original's; all or none.
+
+    Each has as many rows as the original's, or as large a share of them in whole units.
+    """
     beside = folder.with_name(f"{UNFINISHED}{secrets.token_hex(4)}-{folder.name}")
     beside.mkdir()
     try:
-        ends = list(accumulate(table.rows))
+        ends = cells.ends(table.rows)
         tasks = [
-            Task(_write_part, (cells, end - rows, end, beside / f"{part.stem}.parquet"))
-            for part, rows, end in zip(table.parts, table.rows, ends, strict=True)
+            Task(_write_part, (cells, start, end, beside / f"{part.stem}.parquet"))
+            for part, start, end in zip(table.parts, [0, *ends], ends, strict=False)
         ]
         passes.over(f"writing {beside.name}", tasks)
         if folder.exists() and force:

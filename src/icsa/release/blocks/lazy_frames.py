@@ -14,7 +14,7 @@ import polars as pl
 
 from icsa.limits import LONG
 from icsa.randomness import Key
-from icsa.release.blocks.block_preparing import row_by_row
+from icsa.release.blocks.block_preparing import said_in_blocks
 from icsa.release.blocks.block_releasing import MadeInBlocks
 from icsa.release.blocks.ground import free_memory, memory_of_a_column
 from icsa.release.blocks.large_runs import Resources, anonymize_stored, write_parts
@@ -82,7 +82,7 @@ def anonymize_lazily(
     def write(passes: Passes, _: StoredTable, made: MadeInBlocks) -> None:
         write_parts(passes, made.cells, table, out, force=False)
 
-    memory = max(memory_of_a_column(table.n_rows), int(free_memory()))
+    memory = max(2 * memory_of_a_column(table.n_rows), int(free_memory()))
     released = anonymize_stored(
         table,
         key,
@@ -90,7 +90,7 @@ def anonymize_lazily(
         Resources(memory=memory, scratch=folder),
         Run({"input": "a frame"}, key, resumable=False),
         schema=given,
-        choices=row_by_row(choices),
+        choices=said_in_blocks(choices),
         options=options,
         told=told,
     )

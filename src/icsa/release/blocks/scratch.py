@@ -6,6 +6,7 @@ from the disk, and a whole column is in memory as long as somebody holds it.
 
 from __future__ import annotations
 
+import copyreg
 import errno
 import os
 import pickle
@@ -17,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import RawIOBase
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -30,6 +32,14 @@ __all__ = ["Scratch", "StoredNumbers"]
 
 _SPARE = "spare"
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def _held(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(mapping)
+
+
+# Mappings that nobody may change are kept in scratch, too.
+copyreg.pickle(MappingProxyType, lambda mapping: (_held, (dict(mapping),)))
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,25 @@ from typing import Final
 
 import numpy as np
 
-from icsa.inspection.unit_rows import Places, some_units
+from icsa.inspection.unit_rows import Places, some_units, unit_leaves
+from icsa.limits import LONG
 from icsa.linalg import symmetrize
 from icsa.matrices import Matrix, Vector
 from icsa.release.units.effect_kernels import draw_effects, whiten_rows
 
-__all__ = ["Curve", "Effects", "curve_of", "fit_effects"]
+__all__ = [
+    "FITTED_ROWS",
+    "Curve",
+    "Effects",
+    "Law",
+    "RowsOfUnits",
+    "curve_of",
+    "draws_of_leaf",
+    "fit_effects",
+    "fitted_law",
+    "last_draws",
+    "memories",
+]
 
 _ROUNDS: Final = 30
 # Quantiles of the times at which the shared curve may bend.
@@ -34,7 +47,7 @@ _LEAST_VARIANCE: Final = 1e-4
 _HUBER: Final = 0.99
 _MEMORIES: Final = np.linspace(0.0, 0.95, 20)
 # Rows from which the law is found at most: covariances within 1%.
-_FITTED_ROWS: Final = 60_000
+FITTED_ROWS: Final = 60_000
 # Draws of everybody's effects and missing scores, since each depends on the others.
 _LAST_DRAWS: Final = 3
 
@@ -157,7 +170,7 @@ class Effects:
 
 
 @dataclass(frozen=True, eq=False)
-class _Law:
+class Law:
     """What is estimated: the shared curve, how effects follow x, and both covariances."""
 
     shared: Matrix
@@ -167,7 +180,7 @@ class _Law:
 
 
 @dataclass(frozen=True, eq=False)
-class _Units:
+class RowsOfUnits:
     """Rows of some units with all that explains their scores.
 
     Attributes
@@ -195,12 +208,13 @@ class _Units:
         times: Vector,
         sloped: Places,
         x: Matrix,
-    ) -> _Units:
+    ) -> RowsOfUnits:
+        """Return rows whose gaps are known, and filled with 0 in place."""
         gaps = list(_patterns(scores))
         np.nan_to_num(scores, copy=False)
         return cls(scores, gaps, starts, design, times, sloped, x)
 
-    def draw(self, law: _Law, rng: np.random.Generator) -> tuple[Matrix, Matrix, Matrix]:
+    def draw(self, law: Law, rng: np.random.Generator) -> tuple[Matrix, Matrix, Matrix]:
         """Return a draw of effects, what they make of each row, and errors; gaps are filled."""
         n_units, q = self.starts.size - 1, self.scores.shape[1]
         curve = self.design @ law.shared
@@ -255,39 +269,49 @@ def fit_effects(
     x : ndarray of shape (n_units, n_columns)
         Columns of units, standardised.
     """
-    units, rows = some_units(starts, _FITTED_ROWS)
+    units, rows = some_units(starts, FITTED_ROWS)
     own = _starts(np.diff(starts)[units])
-    some = _Units.of(scores[rows], own, design[rows], slopes_of[rows], sloped, x[units])
-    law = _fitted_law(some)
+    some = RowsOfUnits.of(scores[rows], own, design[rows], slopes_of[rows], sloped, x[units])
+    law = fitted_law(some)
     effects = np.empty((starts.size - 1, law.between.shape[0]))
     rng = np.random.default_rng(1)
-    for first, last in _blocks(starts):
-        part = slice(int(starts[first]), int(starts[last]))
-        block = _Units.of(
+    for number, leaf in enumerate(unit_leaves(starts)):
+        part = slice(int(starts[leaf.start]), int(starts[leaf.stop]))
+        block = RowsOfUnits.of(
             scores[part],
-            starts[first : last + 1] - starts[first],
+            starts[leaf.start : leaf.stop + 1] - starts[leaf.start],
             design[part],
             slopes_of[part],
             sloped,
-            x[first:last],
+            x[leaf],
         )
-        for _ in range(_LAST_DRAWS):
-            effects[first:last], _, errors = block.draw(law, rng)
-        scores[part] = errors
-    later = np.ones(scores.shape[0], dtype=bool)
-    later[starts[:-1]] = False
-    memory = _memories(scores[rows], later[rows], lags[rows])
+        if starts[-1] > LONG:
+            rng = draws_of_leaf(number)
+        effects[leaf], scores[part] = last_draws(block, law, rng)
+    memory = memories(scores[rows], own, lags[rows])
     whiten_rows(scores, starts, lags, memory)
     q = scores.shape[1]
     return Effects(law.shared, effects[:, :q], effects[:, q:], scores, memory, sloped)
 
 
-def _fitted_law(units: _Units) -> _Law:
+def draws_of_leaf(number: int) -> np.random.Generator:
+    """Return what a leaf of a long table is drawn by: the same whoever draws the others."""
+    return np.random.default_rng([1, number])
+
+
+def last_draws(block: RowsOfUnits, law: Law, rng: np.random.Generator) -> tuple[Matrix, Matrix]:
+    """Return the effects of some units, and the errors of their rows."""
+    for _ in range(_LAST_DRAWS):
+        effects, _, errors = block.draw(law, rng)
+    return effects, errors
+
+
+def fitted_law(units: RowsOfUnits) -> Law:
     """Return the law by stochastic EM: draws, then what these let expect."""
     rng = np.random.default_rng(0)
     q, m = units.scores.shape[1], units.scores.shape[1] + units.sloped.size
     solve_shared, solve_x = _solver(units.design, 1e-6), _solver(units.x, _RIDGE)
-    law = _Law(
+    law = Law(
         solve_shared(units.scores),
         np.zeros((units.x.shape[1], m)),
         0.5 * np.eye(m),
@@ -296,23 +320,13 @@ def _fitted_law(units: _Units) -> _Law:
     for _ in range(_ROUNDS):
         effects, own, errors = units.draw(law, rng)
         gamma = solve_x(effects)
-        law = _Law(
+        law = Law(
             solve_shared(units.scores - own),
             gamma,
             _held_covariance(effects - units.x @ gamma, law.between),
             _held_covariance(errors, law.within),
         )
     return law
-
-
-def _blocks(starts: Places) -> Iterator[tuple[int, int]]:
-    """Yield the first unit of each block, and the first behind it."""
-    first = 0
-    while first < starts.size - 1:
-        reached = int(np.searchsorted(starts, starts[first] + _FITTED_ROWS, side="right")) - 1
-        last = max(reached, first + 1)
-        yield first, last
-        first = last
 
 
 def _starts(sizes: Places) -> Places:
@@ -376,8 +390,10 @@ def _held_covariance(rows: Matrix, before: Matrix) -> Matrix:
     return symmetrize(found)
 
 
-def _memories(errors: Matrix, later: np.ndarray, lags: Vector) -> Vector:
+def memories(errors: Matrix, starts: Places, lags: Vector) -> Vector:
     """Return for each score the memory under which its residuals are likeliest."""
+    later = np.ones(errors.shape[0], dtype=bool)
+    later[starts[:-1]] = False
     rows = np.flatnonzero(later)
     best = np.zeros(errors.shape[1])
     if rows.size < 2 * errors.shape[1]:

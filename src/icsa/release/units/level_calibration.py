@@ -19,7 +19,15 @@ from icsa.matrices import Matrix, Vector
 from icsa.release.calibration import least_move, score_correlation, view_correlation
 from icsa.release.units.end_values import Ends
 
-__all__ = ["Correction", "LevelStatistics", "Parts", "calibrated", "level_statistics"]
+__all__ = [
+    "Correction",
+    "LevelStatistics",
+    "Middle",
+    "Parts",
+    "calibrated",
+    "level_statistics",
+    "middle_of",
+]
 
 # Share of what means of units lack that is added at once.
 _ADDED: Final = 0.7
@@ -163,6 +171,27 @@ class Correction:
     at_ends: Matrix
 
 
+@dataclass(frozen=True, eq=False)
+class Middle:
+    """Around what units are corrected: mean levels of units, and the mean time of rows.
+
+    Attributes
+    ----------
+    levels : ndarray of shape (n_scores,)
+    time : float
+    has_times : bool
+    """
+
+    levels: Vector
+    time: float
+    has_times: bool
+
+
+def middle_of(levels: Matrix, times: Vector) -> Middle:
+    """Return the middle of units with such levels, and rows at such times."""
+    return Middle(levels.mean(axis=0), float(times.mean()), bool(times.any()))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Parts:
     """The parts of masked scores.
@@ -212,33 +241,21 @@ class Parts:
             self.ends,
         )
 
-    def put_together(self, correction: Correction | None = None) -> Matrix:
-        """Return the scores."""
-        return self._put_together([self._moved(correction)], correction)
-
-    def put_together_once(self, correction: Correction | None) -> Matrix:
-        """Return the scores and let go of all that has a row a row: a long table needs the room."""
-        room = [self._moved(correction)]
-        for name in ("design", "residuals"):
-            object.__setattr__(self, name, np.empty((0, getattr(self, name).shape[1])))
-        whole = self._put_together(room, correction)
-        object.__setattr__(self, "curve", np.empty((0, self.curve.shape[1])))
-        return whole
-
-    def _moved(self, correction: Correction | None) -> Matrix:
-        return self.residuals if correction is None else self.residuals @ correction.matrix
-
-    def _put_together(self, residuals: list[Matrix], correction: Correction | None) -> Matrix:
-        """Return the scores; the residuals are taken out of their list."""
-        levels = self.levels
+    def put_together(
+        self, correction: Correction | None = None, middle: Middle | None = None
+    ) -> Matrix:
+        """Return the scores; the middle is that of these units where none is given."""
+        levels, middle = self.levels, middle or self.middle
+        residuals = self.residuals
         if correction is not None:
-            centre = levels.mean(axis=0)
+            residuals = residuals @ correction.matrix
+            centre = middle.levels
             levels = centre + (levels - centre) * correction.stretch + self.x @ correction.added
-        whole = np.array(residuals.pop(), order="F")
+        whole = np.array(residuals, order="F")
         slopes, z = None, self.times
-        if correction is not None and self.times.any():
+        if correction is not None and middle.has_times:
             slopes = correction.tilt[0] + self.x @ correction.tilt[1:]
-            z = self.times - self.times.mean()
+            z = self.times - middle.time
         sizes = np.diff(self.starts)
         near = None
         if correction is not None and self.ends is not None:
@@ -252,6 +269,11 @@ class Parts:
                 for own, added in zip(near, correction.at_ends[:, :, j], strict=True):
                     column += own * np.repeat(added[0] + self.x @ added[1:], sizes)
         return whole
+
+    @property
+    def middle(self) -> Middle:
+        """Around which these units are corrected."""
+        return middle_of(self.levels, self.times)
 
 
 def calibrated(

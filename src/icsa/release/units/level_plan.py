@@ -9,12 +9,14 @@ import numpy as np
 import polars as pl
 
 from icsa.columns import Column
+from icsa.constraints import Derivation
+from icsa.constraints.grammar import Rule
 from icsa.constraints.keeping import Bonds, keep_rules, rules_of
 from icsa.inspection import type_in_words
-from icsa.inspection.unit_rows import Places
-from icsa.matrices import Vector
+from icsa.inspection.unit_rows import Places, leaves_of
+from icsa.matrices import Matrix, Vector
 from icsa.randomness import Key
-from icsa.release.accounts import ColumnChange, changes_of, reaches_of, warnings_of
+from icsa.release.accounts import ColumnChange, Looks, changes_of, reaches_of, warnings_of
 from icsa.release.design_plans import DesignPlan, UnitAccount
 from icsa.release.encoding import Encoding
 from icsa.release.limits import LIMITS
@@ -24,7 +26,14 @@ from icsa.release.releasing import Release, cells_in_place, release, specs_in_fi
 from icsa.release.units.aggregates import Aggregate
 from icsa.release.units.effects import Curve, Effects
 from icsa.release.units.end_values import Ends
-from icsa.release.units.level_calibration import LevelStatistics, Parts, calibrated
+from icsa.release.units.level_calibration import (
+    Correction,
+    LevelStatistics,
+    Middle,
+    Parts,
+    calibrated,
+    middle_of,
+)
 from icsa.release.units.row_level import RowLevel
 from icsa.release.units.row_residuals import ResidualPlan
 from icsa.release.units.unit_scores import UnitScores
@@ -33,7 +42,7 @@ from icsa.schema import Schema
 from icsa.tables import Table
 from icsa.threads import give_back_memory, one_linear_algebra_thread
 
-__all__ = ["PATTERN", "LevelPlan", "UnitTime", "effect_names"]
+__all__ = ["PATTERN", "LevelPlan", "ReleasedPeople", "UnitTime", "effect_names"]
 
 # What a unit has besides its columns, in a table with a row a unit.
 PATTERN = {
@@ -64,6 +73,44 @@ def effect_names(encoding: Encoding, sloped: Places) -> tuple[list[str], list[st
         of_scores[encoding.n_columns_scores + group] = f"missing cells {group + 1}"
     levels = [f"{name}: level of a unit" for name in of_scores]
     return levels, [f"{of_scores[place]}: slope of a unit" for place in sloped]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReleasedPeople:
+    """What released units have.
+
+    Attributes
+    ----------
+    levels, slopes, x : ndarray of shape (n_units, ...)
+    elapsed : ndarray of shape (n_rows,), optional
+        Times of rows since their unit's first; None without times.
+    ends : ndarray of shape (n_units,), optional
+        What no time exceeds.
+    weights : ndarray of shape (n_units,), optional
+        How many units each stands for.
+    """
+
+    levels: Matrix
+    slopes: Matrix
+    x: Matrix
+    elapsed: Vector | None
+    ends: Vector | None
+    weights: Vector | None = None
+
+    def some(self, units: slice, rows: slice) -> ReleasedPeople:
+        """Return some of them, with their rows."""
+        return ReleasedPeople(
+            self.levels[units],
+            self.slopes[units],
+            self.x[units],
+            None if self.elapsed is None else self.elapsed[rows],
+            None if self.ends is None else self.ends[units],
+            None if self.weights is None else self.weights[units],
+        )
+
+    def middle(self, curve: Curve, n_rows: int) -> Middle:
+        """Return around what all are corrected."""
+        return middle_of(self.levels, curve.slopes(self.elapsed, n_rows))
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -131,17 +178,16 @@ class LevelPlan(DesignPlan):
         progress("masking units", 0.3)
         made = release(self.units, key.child("units"))
         frame = made.table.frame
-        units = {
-            name: column.numbers(frame[name])
-            for name, column in self.units.columns.items()
-            if name in self.unit_columns
-        }
+        units = self.numbers_of_units(frame)
         with one_linear_algebra_thread():
-            starts, times = self._times(frame, units, key.child("times"))
+            starts, times = self.times_of(frame, units, key.child("times"))
             progress("masking rows", 0.5)
-            parts = self._parts(frame, units, starts, times, key.child("residuals"))
+            people = self.people(frame, units, starts, times)
+            masked = self.residuals.masked_rows(int(starts[-1]), key.child("residuals"))
             progress("calibrating", 0.6)
-            whole, moved = self._numbers(parts, units, times, key.child("rows"))
+            scores = self._scores(people, starts, masked)
+            del masked
+            whole, moved = self._numbers(scores, units, starts, times, key.child("rows"))
         progress("writing cells", 0.8)
         give_back_memory()
         cells, letters = self._cells(made.table, whole, starts, key.child("rows"))
@@ -153,11 +199,19 @@ class LevelPlan(DesignPlan):
         )
         return self._accounted(replace(made, table=table), whole, moved, starts, key)
 
-    def _times(
+    def numbers_of_units(self, frame: pl.DataFrame) -> dict[str, Vector]:
+        """Return the numbers of the table's own columns in a released table of units."""
+        return {
+            name: column.numbers(frame[name])
+            for name, column in self.units.columns.items()
+            if name in self.unit_columns
+        }
+
+    def times_of(
         self, frame: pl.DataFrame, units: Mapping[str, Vector], key: Key
     ) -> tuple[Places, Vector | None]:
         """Return where units begin, and the times of their rows."""
-        columns = {name: _floats(frame[PATTERN[name]]) for name in self.pattern.columns}
+        columns = {name: floats_of(frame[PATTERN[name]]) for name in self.pattern.columns}
         clock = self.pattern.clock
         if clock is None or self.time is None:
             return self.pattern.released(columns, None, self.units.mask, key).starts, None
@@ -177,70 +231,118 @@ class LevelPlan(DesignPlan):
         ticks = found.ticks + np.repeat(start, np.diff(found.starts))
         return found.starts, clock.numbers(ticks)
 
-    def _parts(
+    def people(
         self,
         frame: pl.DataFrame,
         units: Mapping[str, Vector],
         starts: Places,
         times: Vector | None,
-        key: Key,
-    ) -> Parts:
-        """Return the masked parts of all scores."""
-        effects, q, sizes = self.effects, self.effects.levels.shape[1], np.diff(starts)
-        x = self.scores.of(units, starts.size - 1)
+    ) -> ReleasedPeople:
+        """Return what released units have, and the times of their rows since they began."""
+        effects, q = self.effects, self.effects.levels.shape[1]
         elapsed, ends = None, None
         if times is not None:
-            elapsed = times - np.repeat(times[starts[:-1]], sizes)
+            first = times[starts[:-1]]
+            elapsed = times - np.repeat(first, np.diff(starts))
             if self.time is not None and self.time.bound is not None:
-                ends = np.maximum(units[self.time.bound] - times[starts[:-1]], 0.0)
-        design = self.curve.design(elapsed, starts, ends, x)
+                ends = np.maximum(units[self.time.bound] - first, 0.0)
         names = effect_names(self.rows.encoding, effects.sloped)
-        found = np.column_stack([_floats(frame[name]) for name in (*names[0], *names[1])])
+        found = np.column_stack([floats_of(frame[name]) for name in (*names[0], *names[1])])
         levels, slopes = found[:, :q].copy(), found[:, q:]
         levels[:, effects.sloped] += slopes * self.turned
-        curve = design @ effects.shared
-        z = self.curve.slopes(elapsed, int(starts[-1]))
-        for j, slope in zip(effects.sloped.tolist(), slopes.T, strict=True):
-            curve[:, j] += np.repeat(slope, sizes) * z
-        lags = self.curve.lags(elapsed, starts)
-        if design.shape[0] > LIMITS.sample_rows:  # calibration looks at no more
-            design = design[: LIMITS.sample_rows].copy()
-        give_back_memory()
-        residuals = self.residuals.released(starts, lags, effects.memory, key)
+        x = self.scores.of(units, starts.size - 1)
         weights = None if self.weight is None else np.exp(units[self.weight])
-        return Parts(curve, levels, residuals, starts, design, x, z, weights, self.ends)
+        return ReleasedPeople(levels, slopes, x, elapsed, ends, weights)
+
+    def parts_of(
+        self, people: ReleasedPeople, starts: Places, masked: Matrix, move: Matrix
+    ) -> Parts:
+        """Return the parts of the scores of some units, whose rows are these masked ones."""
+        effects = self.effects
+        design = self.curve.design(people.elapsed, starts, people.ends, people.x)
+        curve = design @ effects.shared
+        z = self.curve.slopes(people.elapsed, int(starts[-1]))
+        sizes = np.diff(starts)
+        for j, slope in zip(effects.sloped.tolist(), people.slopes.T, strict=True):
+            curve[:, j] += np.repeat(slope, sizes) * z
+        lags = self.curve.lags(people.elapsed, starts)
+        residuals = self.residuals.of_units(masked, move, starts, lags, effects.memory)
+        return Parts(
+            curve,
+            people.levels,
+            residuals,
+            starts,
+            design,
+            people.x,
+            z,
+            people.weights,
+            self.ends,
+        )
+
+    def corrected(self, parts: Parts) -> Correction | None:
+        """Return how parts are calibrated, from the first units."""
+        sample = parts.first(LIMITS.sample_rows)
+        return calibrated(sample, self.wanted, self.rows.view, self.rows.recipe.calibration_rounds)
+
+    def _scores(self, people: ReleasedPeople, starts: Places, masked: Matrix) -> Matrix:
+        """Return the masked scores of all rows, leaf by leaf."""
+        move = self.residuals.move(masked)
+        whole = np.empty(masked.shape, order="F")
+        correction: Correction | None = None
+        middle = people.middle(self.curve, int(starts[-1]))
+        for number, leaf in enumerate(leaves_of(starts)):
+            rows = slice(int(starts[leaf.start]), int(starts[leaf.stop]))
+            own = starts[leaf.start : leaf.stop + 1] - starts[leaf.start]
+            parts = self.parts_of(people.some(leaf, rows), own, masked[rows], move)
+            if number == 0:
+                correction = self.corrected(parts)
+            whole[rows] = parts.put_together(correction, middle)
+        return whole
 
     def _numbers(
-        self, parts: Parts, units: Mapping[str, Vector], times: Vector | None, key: Key
+        self,
+        scores: Matrix,
+        units: Mapping[str, Vector],
+        starts: Places,
+        times: Vector | None,
+        key: Key,
     ) -> tuple[dict[str, Vector], Mapping[str, int]]:
         """Return numbers of both levels, one a row, after all that follows and all rules."""
-        rows, recipe, sizes = self.rows, self.rows.recipe, np.diff(parts.starts)
-        sample = parts.first(LIMITS.sample_rows)
-        correction = calibrated(sample, self.wanted, rows.view, recipe.calibration_rounds)
-        del sample
-        scores = parts.put_together_once(correction)
+        rows, sizes = self.rows, np.diff(starts)
         give_back_memory()
-        encoding = rows.encoding
-        if not recipe.exact_counts:
-            encoding = encoding.with_moved_counts(scores.shape[0], key.child("counts"))
-        encoding = encoding.with_drawn_tails(key)
+        encoding, derivation = self.decoded_by(key, scores.shape[0])
         decoded = rows.decoded(scores, encoding)
         above = {name: np.repeat(numbers, sizes) for name, numbers in units.items()}
         if times is not None and self.time is not None:
             above[self.time.column.name] = times
         coded = {part.column.name: part.column for part in encoding.parts}
-        share = scores.shape[0] / self.n_rows
         del scores
-        derivation = rows.derivation.with_missing(lambda one: round(share * one.missing))
         whole = derivation.restore({**above, **decoded}, coded, self.bonds.hold)
-        specs = [*specs_in_file(rows), *specs_in_file(self.units)]
-        rules = rules_of(rows.rules, self.spare.frame, specs)
-        whole, moved = keep_rules(whole, self.bonds, rules)
+        whole, moved = keep_rules(whole, self.bonds, self.rules)
         for one in self.aggregates:
-            column = self.unit_columns[one.target]
-            found = self.bonds.rounded(one.target, one.compute(whole, parts.starts))
-            whole[one.target] = np.repeat(np.clip(found, column.lower, column.upper), sizes)
+            whole[one.target] = np.repeat(self.computed(one, whole, starts), sizes)
         return whole, moved
+
+    def computed(self, one: Aggregate, rows: Mapping[str, Vector], starts: Places) -> Vector:
+        """Return what units have of their released rows, one number each."""
+        column = self.unit_columns[one.target]
+        found = self.bonds.rounded(one.target, one.compute(rows, starts))
+        return np.clip(found, column.lower, column.upper)
+
+    def decoded_by(self, key: Key, n_rows: int) -> tuple[Encoding, Derivation]:
+        """Return what so many released rows are decoded and recomputed by."""
+        rows = self.rows
+        encoding, share = rows.encoding, n_rows / self.n_rows
+        if not rows.recipe.exact_counts:
+            encoding = encoding.with_moved_counts(n_rows, key.child("counts"))
+        derivation = rows.derivation.with_missing(lambda one: round(share * one.missing))
+        return encoding.with_drawn_tails(key), derivation
+
+    @property
+    def rules(self) -> list[Rule]:
+        """Declared rules on rows, and maybe on their units."""
+        specs = [*specs_in_file(self.rows), *specs_in_file(self.units)]
+        return rules_of(self.rows.rules, self.spare.frame, specs)
 
     @property
     def bonds(self) -> Bonds:
@@ -295,23 +397,32 @@ class LevelPlan(DesignPlan):
         return replace(
             made,
             table=replace(made.table, variables={n: v for n, v in variables if n in frame.columns}),
-            columns=tuple(self._changes(changes, frame)),
-            warnings=tuple(dict.fromkeys(warnings)),
-            relations=(
-                *made.relations,
-                *rows.derivation.describe_in(whole, self.bonds.rounded),
-                *(one.describe() for one in self.aggregates),
-                *self._on_times(),
+            columns=tuple(
+                self.changes_from(changes, _looks_of(self.spare.frame), _looks_of(frame))
             ),
+            warnings=tuple(dict.fromkeys(warnings)),
+            relations=(*made.relations, *self.relations_in(whole)),
             moved_cells={**made.moved_cells, **moved},
             n_components=made.n_components + self.residuals.n_components,
-            units=UnitAccount(
-                unit=str(self.schema.design.unit),
-                way="two levels",
-                n_units=starts.size - 1,
-                rows_before=self.n_rows,
-                rows_after=int(starts[-1]),
-            ),
+            units=self.account(starts),
+        )
+
+    def account(self, starts: Places) -> UnitAccount:
+        """Return how units were released."""
+        return UnitAccount(
+            unit=str(self.schema.design.unit),
+            way="two levels",
+            n_units=starts.size - 1,
+            rows_before=self.n_rows,
+            rows_after=int(starts[-1]),
+        )
+
+    def relations_in(self, numbers: Mapping[str, Vector]) -> tuple[str, ...]:
+        """Return in words what holds in the rows of a release."""
+        return (
+            *self.rows.derivation.describe_in(numbers, self.bonds.rounded),
+            *(one.describe() for one in self.aggregates),
+            *self._on_times(),
         )
 
     def _on_times(self) -> Iterator[str]:
@@ -320,13 +431,16 @@ class LevelPlan(DesignPlan):
             if self.time.bound is not None:
                 yield f"{self.time.column.name} never exceeds {self.time.bound}"
 
-    def _changes(
-        self, changes: Mapping[str, ColumnChange], frame: pl.DataFrame
+    def changes_from(
+        self,
+        changes: Mapping[str, ColumnChange],
+        before: Mapping[str, Looks],
+        after: Mapping[str, Looks],
     ) -> Iterator[ColumnChange]:
         """Yield what was done to each column of the table, on whichever level."""
         computed = {one.target: one for one in self.aggregates}
         for name, spec in self.schema.columns.items():
-            after = frame[name] if name in frame.columns else None
+            now = after.get(name)
             if name in changes:
                 change = changes[name]
                 if name == self.schema.design.unit and change.action == "replaced":
@@ -343,12 +457,12 @@ class LevelPlan(DesignPlan):
                     kind=spec.kind,
                     action="masked" if one is None else "recomputed",
                     how=how,
-                    type_before=type_in_words(self.spare.frame[name].dtype),
-                    type_after="" if after is None else type_in_words(after.dtype),
+                    type_before=type_in_words(before[name].dtype),
+                    type_after="" if now is None else type_in_words(now.dtype),
                     decimals=None,
                     labels=False,
                     missing_before=0,
-                    missing_after=0 if after is None else after.null_count(),
+                    missing_after=0 if now is None else now.missing,
                 )
             yield change
 
@@ -357,6 +471,10 @@ class LevelPlan(DesignPlan):
         return f"<LevelPlan: {self.units!r}, {self.n_rows} rows>"
 
 
-def _floats(cells: pl.Series) -> Vector:
+def _looks_of(frame: pl.DataFrame) -> dict[str, Looks]:
+    return {cells.name: Looks(cells.dtype, cells.null_count()) for cells in frame.iter_columns()}
+
+
+def floats_of(cells: pl.Series) -> Vector:
     """Return the numbers of a column, NaN where missing."""
     return np.asarray(cells.cast(pl.Float64).fill_null(np.nan).to_numpy())

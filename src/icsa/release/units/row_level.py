@@ -18,7 +18,7 @@ from icsa.schema import Schema
 from icsa.tables import Table
 from icsa.threads import threads_for
 
-__all__ = ["RowLevel", "row_level"]
+__all__ = ["RowLevel", "row_derivation", "row_level", "score_moments"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -84,20 +84,8 @@ def row_level(
     """
     recipe, columns = prepared.recipe, prepared.columns
     numbers = prepared.take_numbers()
-    specs = prepared.schema.columns
-    said = {name: specs[name].derive for name in columns}
-    declared = {name: text for name, text in said.items() if text is not None}
-    declared |= dict.fromkeys(above, "")
     both, whole = {**of_units, **columns}, {**above, **numbers}
-    found = derivation_of(both, whole, declared, search=recipe.find_relations)
-    derivation = replace(
-        found,
-        computed=tuple(one for one in found.computed if one.target not in above),
-        gaps=tuple(gap for gap in found.gaps if gap.other not in above),  # coded by rows
-        products=tuple(one for one in found.products if one.columns.isdisjoint(above)),
-        unkept=tuple(one for one in found.unkept if one.columns <= columns.keys()),
-        orders=tuple(one for one in found.orders if one.columns <= columns.keys()),
-    )
+    derivation = row_derivation(columns, both, whole, prepared.schema, search=recipe.find_relations)
     coded, reduced = coded_columns(
         both, whole, derivation, scale=recipe.scale, split_zeros=recipe.split_zeros
     )
@@ -106,7 +94,7 @@ def row_level(
     encoding = encoding_of(coded, reduced, keep_quantiles=recipe.keep_quantiles)
     scores = encoding.room(next(iter(numbers.values())).size)
     encoding.encode(reduced, scores)
-    centre, spread = _moments(scores)
+    centre, spread = np.array([score_moments(column) for column in scores.T]).reshape(-1, 2).T
     scores = np.ascontiguousarray(scores)
     scores -= centre
     scores /= spread
@@ -125,11 +113,48 @@ def row_level(
     return level, numbers, reduced, scores
 
 
-def _moments(scores: Matrix) -> tuple[Vector, Vector]:
-    """Return means and deviations of what is there; 0 and 1 of what does not vary."""
-    there = ~np.isnan(scores)
-    count = np.maximum(there.sum(axis=0), 1)
-    centre = np.where(there, scores, 0.0).sum(axis=0) / count
-    squares = np.where(there, scores - centre, 0.0) ** 2
-    spread = np.sqrt(squares.sum(axis=0) / count)
-    return centre, np.where(spread > 1e-12 * (1.0 + np.abs(centre)), spread, 1.0)
+def row_derivation(
+    columns: Mapping[str, Column],
+    both: Mapping[str, Column],
+    numbers: Mapping[str, Vector],
+    schema: Schema,
+    *,
+    search: bool,
+) -> Derivation:
+    """Return what of rows follows from others of them, or from their unit and time.
+
+    Parameters
+    ----------
+    columns : mapping of str to Column
+        Those that belong to rows.
+    both : mapping of str to Column
+        With those of units and the time, which follow from nothing.
+    numbers : mapping of str to ndarray
+        Of both, one a row.
+    schema : Schema
+    search : bool
+        Whether to look for more than is declared.
+    """
+    above = [name for name in both if name not in columns]
+    said = {name: schema.columns[name].derive for name in columns}
+    declared = {name: text for name, text in said.items() if text is not None}
+    declared |= dict.fromkeys(above, "")
+    found = derivation_of(both, numbers, declared, search=search)
+    return replace(
+        found,
+        computed=tuple(one for one in found.computed if one.target in columns),
+        gaps=tuple(gap for gap in found.gaps if gap.other in columns),  # coded by rows
+        products=tuple(one for one in found.products if one.columns.isdisjoint(above)),
+        unkept=tuple(one for one in found.unkept if one.columns <= columns.keys()),
+        orders=tuple(one for one in found.orders if one.columns <= columns.keys()),
+    )
+
+
+def score_moments(column: Vector) -> tuple[float, float]:
+    """Return mean and deviation of what is there of a score; 1 where it does not vary."""
+    there = ~np.isnan(column)
+    count = max(int(there.sum()), 1)
+    centre = float(np.where(there, column, 0.0).sum() / count)
+    squares = np.where(there, column - centre, 0.0) ** 2
+    spread = float(np.sqrt(squares.sum() / count))
+    return centre, spread if spread > 1e-12 * (1.0 + abs(centre)) else 1.0

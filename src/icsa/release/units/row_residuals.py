@@ -16,7 +16,12 @@ from icsa.inspection.unit_rows import Places
 from icsa.matrices import Matrix, Vector
 from icsa.randomness import Key
 from icsa.release.calibration import least_move, score_correlation
-from icsa.release.coordinates import coordinate_notes, find_coordinates, judge_anchors
+from icsa.release.coordinates import (
+    FoundCoordinates,
+    coordinate_notes,
+    find_coordinates,
+    judge_anchors,
+)
 from icsa.release.limits import LIMITS
 from icsa.release.methods import Method, method_of
 from icsa.release.scores import standardize
@@ -24,7 +29,13 @@ from icsa.release.units.effect_kernels import colour_rows
 from icsa.release.units.row_level import RowLevel
 from icsa.shuffling import permutation
 
-__all__ = ["ResidualPlan", "residual_plan"]
+__all__ = [
+    "ResidualPlan",
+    "residual_anchors",
+    "residual_notes",
+    "residual_plan",
+    "residual_quantiles",
+]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,15 +69,21 @@ class ResidualPlan:
         """Number of coordinates."""
         return self.coordinates.eigenvalues.size
 
-    def released(self, starts: Places, lags: Vector, memory: Vector, key: Key) -> Matrix:
-        """Return masked residuals for other units, remembering the row before."""
-        n_rows = int(starts[-1])
+    def masked_rows(self, n_rows: int, key: Key) -> Matrix:
+        """Return so many masked rows, standardised: all of them as often as is needed."""
         rounds = range(-(-n_rows // self.rows.shape[0]))
         masked = [self._masked(key.child("rows", k)) for k in rounds]
-        found = (masked[0] if len(masked) == 1 else np.concatenate(masked))[:n_rows]
-        del masked
-        moved = least_move(found[: LIMITS.sample_rows], self.correlation)
-        found = np.ascontiguousarray(found @ moved)
+        return (masked[0] if len(masked) == 1 else np.concatenate(masked))[:n_rows]
+
+    def move(self, sample: Matrix) -> Matrix:
+        """Return the matrix that gives masked rows their correlation, from the first of them."""
+        return least_move(sample[: LIMITS.sample_rows], self.correlation)
+
+    def of_units(
+        self, masked: Matrix, move: Matrix, starts: Places, lags: Vector, memory: Vector
+    ) -> Matrix:
+        """Return the residuals of some units, each remembering the row before."""
+        found = np.ascontiguousarray(masked @ move)
         found *= self.spread
         colour_rows(found, starts, lags, memory)
         return found
@@ -94,12 +111,9 @@ class ResidualPlan:
 
 def residual_plan(residuals: Matrix, level: RowLevel, method: Method, mask: str) -> ResidualPlan:
     """Return the coordinates of residuals; an MCD takes its weights from those of measurements."""
-    rows, encoding = np.asfortranarray(residuals), level.encoding
+    rows = np.asfortranarray(residuals)
     _, spread = standardize(rows, 1)
-    none = np.empty(0)
-    anchors = [part for part in encoding.parts if part.column.anchor(none) is not None]
-    places = [part.place.start for part in anchors]
-    names = [part.column.name for part in anchors]
+    places, names = residual_anchors(level)
     chosen = method
     try:
         judged = judge_anchors(np.asfortranarray(rows[:, places]), names, method.scatters)
@@ -109,11 +123,27 @@ def residual_plan(residuals: Matrix, level: RowLevel, method: Method, mask: str)
         chosen, judged = method_of("sa", mask=method.mask), {}
     found = find_coordinates(rows, judged, chosen.scatters)
     assert found.coordinates is not None  # forests have none, and do not come here
-    straight, ends = LinearScale(centre=0.0, spread=1.0), (-np.inf, np.inf)
-    quantiles = tuple(
-        KeptQuantiles.of(np.sort(rows[:, j]), None, straight, ends) for j in range(rows.shape[1])
-    )
+    quantiles = tuple(residual_quantiles(rows[:, j]) for j in range(rows.shape[1]))
     correlation = score_correlation(rows[: LIMITS.sample_rows])
-    told = coordinate_notes(found.coordinates, encoding, level.recipe, mask, rows.shape[0])
-    notes = tuple(f"What rows of a unit differ by: {note}" for note in (*found.notes, *told))
+    notes = residual_notes(found, level, mask, rows.shape[0])
     return ResidualPlan(rows, spread, found.coordinates, mask, quantiles, correlation, notes)
+
+
+def residual_anchors(level: RowLevel) -> tuple[list[int], list[str]]:
+    """Return the scores whose residuals say who stands out, and the names of their columns."""
+    anchors = level.encoding.anchor_parts
+    return [part.place.start for part in anchors], [part.column.name for part in anchors]
+
+
+def residual_quantiles(column: Vector) -> KeptQuantiles:
+    """Return what masked residuals of a score are brought back to."""
+    straight, ends = LinearScale(centre=0.0, spread=1.0), (-np.inf, np.inf)
+    return KeptQuantiles.of(np.sort(column), None, straight, ends)
+
+
+def residual_notes(
+    found: FoundCoordinates, level: RowLevel, mask: str, n_rows: int
+) -> tuple[str, ...]:
+    """Return what people should know of the coordinates of residuals."""
+    told = coordinate_notes(found.coordinates, level.encoding, level.recipe, mask, n_rows)
+    return tuple(f"What rows of a unit differ by: {note}" for note in (*found.notes, *told))

@@ -25,7 +25,7 @@ from icsa.recipes import Recipe, resolve_recipe
 from icsa.release.design_plans import PreparedDesign
 from icsa.release.encoding import Encoding
 from icsa.release.limits import LIMITS
-from icsa.release.methods import MethodOptions, method_of
+from icsa.release.methods import Method, MethodOptions, method_of
 from icsa.release.planning import Plan, plan
 from icsa.release.preparing import PreparedOnce, prepare
 from icsa.release.units.aggregates import find_aggregates
@@ -41,7 +41,24 @@ from icsa.schema import Design, Schema, names_with
 from icsa.tables import Table
 from icsa.threads import give_back_memory, one_linear_algebra_thread
 
-__all__ = ["PreparedLevels", "prepare_levels"]
+__all__ = [
+    "Above",
+    "PreparedLevels",
+    "effect_columns",
+    "listed_times",
+    "names_of_rows",
+    "names_of_units",
+    "needed_columns",
+    "of_units",
+    "part_of",
+    "prepare_levels",
+    "require_none_kept",
+    "require_straight",
+    "sloped_scores",
+    "timed_rows",
+    "unit_plan",
+    "with_rules",
+]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -76,12 +93,7 @@ class PreparedLevels(PreparedDesign):
 
 def prepare_levels(table: Table, schema: Schema, rows: UnitRows, recipe: str) -> PreparedLevels:
     """Return a table on two levels, ready to be planned."""
-    kept = names_with("keep", schema)
-    if kept:
-        raise InputError(
-            f"Column {kept[0]!r} is to be kept, but units are released with other numbers of rows: "
-            "its cells would have no place. Have it masked or dropped."
-        )
+    require_none_kept(schema)
     return PreparedLevels(
         schema=schema,
         recipe=resolve_recipe(recipe, schema.recipe),
@@ -91,8 +103,18 @@ def prepare_levels(table: Table, schema: Schema, rows: UnitRows, recipe: str) ->
     )
 
 
+def require_none_kept(schema: Schema) -> None:
+    """Refuse columns that are to be released as they are."""
+    kept = names_with("keep", schema)
+    if kept:
+        raise InputError(
+            f"Column {kept[0]!r} is to be kept, but units are released with other numbers of rows: "
+            "its cells would have no place. Have it masked or dropped."
+        )
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class _Above:
+class Above:
     """What is known of units before their rows are looked at.
 
     Attributes
@@ -141,7 +163,7 @@ def _planned(
     schema, starts, n_units = prepared.schema, prepared.rows.starts, prepared.rows.n_units
     above = _above(prepared)
     level, numbers, reduced, scores = _rows(prepared, above)
-    needed = _needed(schema, level.derivation)
+    needed = needed_columns(schema, level.derivation)
     free = {name: found for name, found in above.numbers.items() if name not in needed}
     columns = {**above.columns, **level.columns}
     aggregates = find_aggregates(columns, free, numbers, starts)
@@ -152,7 +174,7 @@ def _planned(
     explained_by = unit_scores(kept, above.numbers)
     x = explained_by.of(above.numbers, n_units)
     elapsed, ends = above.since_start(starts)
-    curve = curve_of(elapsed, starts, _listed(above.pattern, elapsed))
+    curve = curve_of(elapsed, starts, listed_times(above.pattern, elapsed))
     design = curve.design(elapsed, starts, ends, x)
     slopes_of = curve.slopes(elapsed, scores.shape[0])
     weights = None if prepared.weight is None else np.exp(above.numbers[prepared.weight])
@@ -160,18 +182,13 @@ def _planned(
     wanted = _wanted(level, reduced, design, starts, x, slopes_of, weights, ended)
     reduced.clear()
     width = explained_by.width + len(above.pattern.columns) + 1
-    sloped = _sloped(level.encoding, elapsed, prepared.rows, width)
+    sloped = sloped_scores(level.encoding, starts, width, timed=elapsed is not None)
     lags = curve.lags(elapsed, starts)
     effects = fit_effects(scores, starts, design, slopes_of, lags, sloped, x)
-    turned, extras = _effect_columns(level.encoding, effects)
+    turned, extras = effect_columns(level.encoding, effects)
     extras |= {PATTERN[name]: found for name, found in above.pattern.columns.items()}
     progress("finding coordinates", 0.2)
-    method = method_of(**options)
-    if method.name == "forest":
-        raise InputError(
-            "Forests do not release rows of units on two levels: use --method icsa "
-            "(method='icsa'). They do where units are many, with rows in the same few places."
-        )
+    method = require_straight(method_of(**options))
     options = {**options, "straight": True}
     mask = method.mask or prepared.recipe.mask
     residuals = residual_plan(effects.residuals, level, method, mask)
@@ -179,7 +196,9 @@ def _planned(
     effects = replace(effects, residuals=np.empty((0, effects.residuals.shape[1])))
     del scores, design
     give_back_memory()
-    units = _unit_plan(prepared, above, targets, extras, options)
+    units = unit_plan(
+        schema, above, targets, extras, options, prepared.recipe_name, prepared.weight
+    )
     return LevelPlan(
         schema=schema,
         spare=prepared.spare,
@@ -202,18 +221,26 @@ def _planned(
     )
 
 
-def _above(prepared: PreparedLevels) -> _Above:
+def require_straight(method: Method) -> Method:
+    """Return the method; an error for forests."""
+    if method.name == "forest":
+        raise InputError(
+            "Forests do not release rows of units on two levels: use --method icsa "
+            "(method='icsa'). They do where units are many, with rows in the same few places."
+        )
+    return method
+
+
+def _above(prepared: PreparedLevels) -> Above:
     """Return what is known of units, and when their rows are."""
     schema, rows = prepared.schema, prepared.rows
-    names = [
-        name
-        for name, spec in schema.columns.items()
-        if spec.belongs_to == "unit" or name == schema.design.unit
-    ]
+    names = names_of_units(schema)
     table = taken(prepared.spare, rows.firsts, names)
-    columns, numbers = _of_units(table, schema, names, prepared.recipe_name)
-    time, pattern, times = _time_pattern(prepared, numbers)
-    return _Above(
+    columns, numbers = of_units(table, schema, names, prepared.recipe_name)
+    name = schema.design.time
+    cells = None if name is None else prepared.spare.frame[name].gather(rows.order)
+    time, pattern, times = timed_rows(schema, cells, rows.starts, numbers)
+    return Above(
         names=names,
         table=table,
         columns=columns,
@@ -224,28 +251,47 @@ def _above(prepared: PreparedLevels) -> _Above:
     )
 
 
-def _rows(
-    prepared: PreparedLevels, above: _Above
-) -> tuple[RowLevel, dict[str, Vector], dict[str, Vector], Matrix]:
-    """Return the level of rows, numbers of its columns, those that are encoded, and scores."""
-    schema, rows = prepared.schema, prepared.rows
-    names = [n for n in schema.columns if n not in above.names and n != schema.design.time]
+def names_of_units(schema: Schema) -> list[str]:
+    """Return the columns that belong to units, with the one that names them."""
+    return [
+        name
+        for name, spec in schema.columns.items()
+        if spec.belongs_to == "unit" or name == schema.design.unit
+    ]
+
+
+def names_of_rows(schema: Schema, of_unit: Sequence[str]) -> list[str]:
+    """Return the columns that belong to rows, without the time; an error where there are none."""
+    names = [n for n in schema.columns if n not in of_unit and n != schema.design.time]
     if not names:
         raise InputError(
             f"No column tells rows of one {schema.design.unit!r} apart, but for the time if there "
             "is one. Release a table with one row for each."
         )
+    return names
+
+
+def _rows(
+    prepared: PreparedLevels, above: Above
+) -> tuple[RowLevel, dict[str, Vector], dict[str, Vector], Matrix]:
+    """Return the level of rows, numbers of its columns, those that are encoded, and scores."""
+    schema, rows = prepared.schema, prepared.rows
+    names = names_of_rows(schema, above.names)
     fitted = prepare(
         taken(prepared.spare, rows.order, names),
-        schema=_part(schema, names),
+        schema=part_of(schema, names),
         recipe=prepared.recipe_name,
     )
     assert isinstance(fitted, PreparedOnce)
     level, numbers, reduced, scores = row_level(fitted, *above.by_row(rows.sizes))
-    rules = _rules(schema, above.names)[1]
-    alone = tuple(text for text in rules if _spoken(schema, text) <= set(names))
-    level = replace(level, rules=rules, schema=replace(level.schema, rules=alone))
-    return level, numbers, reduced, scores
+    return with_rules(level, schema, above.names), numbers, reduced, scores
+
+
+def with_rules(level: RowLevel, schema: Schema, of_unit: Sequence[str]) -> RowLevel:
+    """Return the level of rows with the rules that speak of them."""
+    rules = _rules(schema, of_unit)[1]
+    alone = tuple(text for text in rules if _spoken(schema, text) <= set(level.schema.columns))
+    return replace(level, rules=rules, schema=replace(level.schema, rules=alone))
 
 
 def _wanted(
@@ -266,7 +312,7 @@ def _wanted(
     return level_statistics(view, design[rows], own, x[units], times[rows], weights, ends)
 
 
-def _part(schema: Schema, names: Iterable[str], rules: Sequence[str] = ()) -> Schema:
+def part_of(schema: Schema, names: Iterable[str], rules: Sequence[str] = ()) -> Schema:
     """Return what is declared of some columns, as of a table whose rows are all."""
     columns = {name: schema.columns[name] for name in names}
     return replace(schema, columns=columns, rules=tuple(rules), design=Design(unit=False))
@@ -282,42 +328,42 @@ def _spoken(schema: Schema, rule: str) -> set[str]:
     return set(parse_rule(rule, list(schema.columns)).columns)
 
 
-def _needed(schema: Schema, derivation: Derivation) -> set[str]:
+def needed_columns(schema: Schema, derivation: Derivation) -> set[str]:
     """Return the columns that rules speak of, or that others are computed from or coded by."""
     spoken = {name for text in schema.rules for name in _spoken(schema, text)}
     sources = {name for one in derivation.computed for name in one.sources}
     return spoken | sources | {name for gap in derivation.gaps for name in gap.bases}
 
 
-def _of_units(
+def of_units(
     table: Table, schema: Schema, of_unit: Sequence[str], recipe: str
 ) -> tuple[dict[str, Column], dict[str, Vector]]:
     """Return the masked columns of units, and their numbers."""
     if not any(schema.columns[name].action == "mask" for name in of_unit):
         return {}, {}
-    prepared = prepare(table, schema=_part(schema, of_unit), recipe=recipe)
+    prepared = prepare(table, schema=part_of(schema, of_unit), recipe=recipe)
     assert isinstance(prepared, PreparedOnce)
     return dict(prepared.columns), prepared.take_numbers()
 
 
-def _time_pattern(
-    prepared: PreparedLevels, units: Mapping[str, Vector]
+def timed_rows(
+    schema: Schema, cells: pl.Series | None, starts: Places, units: Mapping[str, Vector]
 ) -> tuple[UnitTime | None, TimePattern, Vector | None]:
-    """Return the time, the pattern of rows, and the numbers of times in the order of rows."""
-    schema, rows = prepared.schema, prepared.rows
-    name = schema.design.time
-    if name is None:
-        return None, pattern_of(None, None, rows.starts, None), None
-    cells = prepared.spare.frame[name].gather(rows.order)
-    spec = ColumnSpec(name=name, kind=_time_kind(schema.columns[name], cells))
+    """Return the time, the pattern of rows, and the numbers of times in the order of rows.
+
+    Cells are those of the time in that order; None without one.
+    """
+    if cells is None:
+        return None, pattern_of(None, None, starts, None), None
+    spec = ColumnSpec(name=cells.name, kind=_time_kind(schema.columns[cells.name], cells))
     column = fit_column(cells, spec)
     times = column.numbers(cells)
     clock = clock_of(times, step_of(column))
     bound = schema.design.bound if schema.design.bound in units else None
     ticks = clock.ticks(times)
     ends = None if bound is None else clock.ticks(units[bound])
-    pattern = pattern_of(clock, ticks, rows.starts, ends)
-    start = float(ticks[rows.starts[0]])
+    pattern = pattern_of(clock, ticks, starts, ends)
+    start = float(ticks[starts[0]])
     return UnitTime(column=column, start=start, bound=bound), pattern, times
 
 
@@ -328,7 +374,7 @@ def _time_kind(spec: ColumnSpec, cells: pl.Series) -> str:
     return "continuous" if cells.dtype.is_numeric() else spec.kind
 
 
-def _listed(pattern: TimePattern, elapsed: Vector | None) -> Vector | None:
+def listed_times(pattern: TimePattern, elapsed: Vector | None) -> Vector | None:
     """Return the times since the start, where they are few."""
     if elapsed is None or pattern.clock is None or pattern.clock.listed is None:
         return None
@@ -336,11 +382,11 @@ def _listed(pattern: TimePattern, elapsed: Vector | None) -> Vector | None:
     return found if found.size <= LIMITS.most_places else None
 
 
-def _sloped(encoding: Encoding, elapsed: Vector | None, rows: UnitRows, width: int) -> Places:
+def sloped_scores(encoding: Encoding, starts: Places, width: int, *, timed: bool) -> Places:
     """Return the scores that have slopes: measurements, if units and rows are enough for them."""
     none = np.empty(0, dtype=np.int64)
-    several = np.count_nonzero(rows.sizes >= LIMITS.rows_for_slopes)
-    if elapsed is None or several < LIMITS.fewest_rows:
+    several = np.count_nonzero(np.diff(starts) >= LIMITS.rows_for_slopes)
+    if not timed or several < LIMITS.fewest_rows:
         return none
     measured = [
         part.place.start + found[0]
@@ -348,11 +394,11 @@ def _sloped(encoding: Encoding, elapsed: Vector | None, rows: UnitRows, width: i
         if (found := part.column.measured(np.empty(0))) is not None
     ]
     n_scores = width + encoding.n_scores + len(measured)
-    enough = rows.n_units >= LIMITS.rows_a_score * (n_scores + 1) + 1
+    enough = starts.size - 1 >= LIMITS.rows_a_score * (n_scores + 1) + 1
     return np.array(measured, dtype=np.int64) if enough else none
 
 
-def _effect_columns(encoding: Encoding, effects: Effects) -> tuple[Vector, dict[str, Vector]]:
+def effect_columns(encoding: Encoding, effects: Effects) -> tuple[Vector, dict[str, Vector]]:
     """Return how much of slopes is in levels, and levels and slopes by their names."""
     names = effect_names(encoding, effects.sloped)
     levels, slopes = effects.levels.copy(), effects.slopes
@@ -365,25 +411,32 @@ def _effect_columns(encoding: Encoding, effects: Effects) -> tuple[Vector, dict[
     return np.asarray(turned), found
 
 
-def _unit_plan(
-    prepared: PreparedLevels,
-    above: _Above,
+def unit_plan(
+    schema: Schema,
+    above: Above,
     computed: Set[str],
-    extras: Mapping[str, Vector],
+    extras: dict[str, Vector],
     options: MethodOptions,
+    recipe: str,
+    weight: str | None = None,
 ) -> Plan:
-    """Return the plan of the table with a row a unit: its columns, pattern, levels and slopes."""
-    schema, table = prepared.schema, above.table
+    """Return the plan of the table with a row a unit: its columns, pattern, levels and slopes.
+
+    Pattern, levels and slopes are the extras, which are used up.
+    """
+    table = above.table
     names = [name for name in above.names if name not in computed]
     specs = {name: schema.columns[name] for name in names}
     specs |= {name: ColumnSpec(name=name, kind="continuous", derive="") for name in extras}
-    cells = [pl.Series(name, found, nan_to_null=True) for name, found in extras.items()]
+    cells = [pl.Series(n, extras.pop(n), nan_to_null=True) for n in list(extras)]
     wide = table.with_frame(table.frame.select(names).with_columns(cells), table.missing_letters)
-    said = replace(_part(schema, names, _rules(schema, above.names)[0]), columns=specs)
+    del cells
+    said = replace(part_of(schema, names, _rules(schema, above.names)[0]), columns=specs)
     try:
-        fitted = prepare(wide, schema=said, recipe=prepared.recipe_name)
+        fitted = prepare(wide, schema=said, recipe=recipe)
+        del wide  # many units need the room
         assert isinstance(fitted, PreparedOnce)
-        fitted.weight = prepared.weight
+        fitted.weight = weight
         found = plan(fitted, **options)
     except InputError as error:
         raise InputError(f"As a table with one row for each unit: {error}") from error

@@ -147,7 +147,8 @@ class TimePattern:
 
     def _gaps(self, sizes: Places, mask: str, key: Key) -> Vector:
         """Return gaps of all rows before they are scaled; those of first rows are 0."""
-        number = np.concatenate([np.arange(size) for size in sizes]) if sizes.size else sizes
+        starts = _starts(sizes)
+        number = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)
         medians = np.concatenate([[0.0], self.medians])[np.minimum(number, self.medians.size)]
         deviations = np.zeros(number.size)
         for group, known in enumerate(self.deviations):

@@ -1,0 +1,171 @@
+"""The cells of a large release with several rows a person, and the account of both levels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from icsa.columns import Column
+from icsa.randomness import Key
+from icsa.release.accounts import Looks, changes_between, warnings_of
+from icsa.release.blocks.block_cells import Cells, accounts_of, give_reasons
+from icsa.release.blocks.block_releasing import MadeInBlocks
+from icsa.release.blocks.passes import Passes, Task
+from icsa.release.blocks.scratch import StoredNumbers
+from icsa.release.blocks.units.stored_units import read_starts, units_path
+from icsa.release.blocks.units.unit_preparing import PreparedUnits
+from icsa.release.releasing import Release
+from icsa.release.units.level_plan import LevelPlan
+from icsa.tables import Table
+
+__all__ = ["UnitCells", "made_of_units"]
+
+
+@dataclass(frozen=True, eq=False)
+class UnitCells(Cells):
+    """Where released cells come from, those of units from a table with a row each.
+
+    Attributes
+    ----------
+    units : Path
+        The file of that table.
+    of_units : set of str
+        Which columns come from it.
+    """
+
+    units: Path
+    of_units: frozenset[str]
+
+    def between(self, start: int, stop: int, names: Iterable[str] | None = None) -> pl.DataFrame:
+        """Return the cells of some rows, in all columns or some."""
+        wanted = list(self.columns if names is None else names)
+        starts = read_starts(self.scratch)
+        first = int(np.searchsorted(starts, start, side="right")) - 1
+        last = int(np.searchsorted(starts, stop, side="left"))
+        edges = np.clip(starts[first : last + 1], start, stop)
+        rows = np.repeat(np.arange(edges.size - 1), np.diff(edges))
+        lazy = pl.scan_ipc(self.units).slice(first, max(last - first, 0))
+        own = lazy.select(sorted(self.of_units.intersection(wanted))).collect()[rows]
+        numbers = slice(start, stop)
+        return pl.DataFrame(
+            [own[n] if n in self.of_units else self._column(n, numbers) for n in wanted]
+        )
+
+    def ends(self, rows: tuple[int, ...]) -> list[int]:
+        """Return where part files end: no unit is in two, shares as those of the original."""
+        starts = read_starts(self.scratch)
+        wanted = np.cumsum(rows) / sum(rows) * int(starts[-1])
+        return [int(starts[place]) for place in np.searchsorted(starts, np.floor(wanted))]
+
+
+def made_of_units(
+    passes: Passes,
+    prepared: PreparedUnits,
+    plan: LevelPlan,
+    made: Release,
+    moved: Mapping[str, int],
+    key: Key,
+) -> MadeInBlocks:
+    """Return the cells of a release on two levels, and the account of it."""
+    rows, names, table = plan.rows, prepared.stored.names, prepared.stored.table
+    extents, reaches = accounts_of(passes, rows, names)
+    numbers = StoredNumbers(
+        passes.scratch,
+        {
+            name: ("released", names.index(name))
+            for name in names
+            if passes.scratch.path("released", names.index(name)).exists()
+        },
+    )
+    cells = _ready_cells(passes, prepared, plan, key.child("rows"))
+    frame = cells.between(0, 0)
+    before = {name: Looks(dtype, 0) for name, dtype in table.dtypes.items()}
+    before |= {
+        name: Looks(table.dtypes[name], one.extent.missing)
+        for name, one in prepared.rows.fitted.items()
+    }
+    before |= {
+        name: Looks(table.dtypes[name], one.missing) for name, one in prepared.rows.others.items()
+    }
+    after = {name: Looks(dtype, 0) for name, dtype in frame.schema.items()}
+    after |= {
+        name: Looks(frame.schema[name], extent.missing)
+        for name, extent in extents.items()
+        if name in frame.columns
+    }
+    for one in plan.aggregates:
+        if one.target in frame.columns:
+            gone = int(np.isnan(numbers[one.target]).sum())
+            after[one.target] = Looks(frame.schema[one.target], gone)
+
+    def has_its_counts(name: str) -> bool:
+        return name not in after or rows.columns[name].has_its_counts(numbers[name])
+
+    changes = {change.name: change for change in made.columns}
+    own = changes_between(rows, before, after, reaches, has_its_counts)
+    changes |= {change.name: change for change in own}
+    warnings = (*made.warnings, *warnings_of(rows, key, extents, reaches, numbers))
+    starts = read_starts(passes.scratch)
+    return MadeInBlocks(
+        cells,
+        replace(
+            made,
+            table=Table(
+                frame,
+                {n: v for n, v in table.variables.items() if n in frame.columns},
+                table.layout,
+            ),
+            columns=tuple(plan.changes_from(changes, before, after)),
+            warnings=tuple(dict.fromkeys(warnings)),
+            relations=(*made.relations, *plan.relations_in(numbers)),
+            moved_cells={**made.moved_cells, **moved},
+            n_components=made.n_components + plan.residuals.n_components,
+            units=plan.account(starts),
+            written=int(starts[-1]),
+        ),
+        rows.columns,
+    )
+
+
+def _ready_cells(passes: Passes, prepared: PreparedUnits, plan: LevelPlan, key: Key) -> UnitCells:
+    """Return where the released cells come from, in the order of the columns."""
+    names, schema, rows = prepared.stored.names, prepared.schema, plan.rows
+    units = pl.scan_ipc(units_path(prepared.stored.scratch)).collect_schema()
+    computed = {one.target: plan.unit_columns[one.target] for one in plan.aggregates}
+    if plan.time is not None:
+        computed[plan.time.column.name] = plan.time.column
+    tasks: list[Task] = []
+    makers: dict[str, Column | None] = {}
+    fresh = set[str]()
+    for place, name in enumerate(names):
+        action = schema.columns[name].action
+        if action == "drop":
+            continue
+        if name in computed:
+            makers[name] = computed[name]
+        elif name in units:
+            makers[name] = None
+        elif action == "replace":
+            makers[name] = prepared.rows.others[name].fresh
+            fresh.add(name)
+        elif prepared.rows.fitted[name].has_reasons:
+            makers[name] = None
+            exact, secret = rows.recipe.exact_counts, key.reveal()
+            arguments = (prepared.stored, rows.columns[name], place, None, secret, exact)
+            tasks.append(Task(give_reasons, arguments))
+        else:
+            makers[name] = rows.columns[name]
+    passes.over("making cells", tasks)
+    return UnitCells(
+        passes.scratch,
+        makers,
+        frozenset(fresh),
+        {name: names.index(name) for name in makers},
+        "released",
+        units_path(prepared.stored.scratch),
+        frozenset(name for name in makers if name in units and name not in computed),
+    )

@@ -1,0 +1,215 @@
+"""The first passes over a large table with several rows a person: whose rows, and every column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from icsa.columns import ColumnSpec
+from icsa.columns.declared import Belonging
+from icsa.errors import InputError
+from icsa.inspection.design_checks import require_constant
+from icsa.inspection.overview import guess_column
+from icsa.inspection.unit_rows import Places
+from icsa.matrices import Vector
+from icsa.release.blocks.block_preparing import Declared, Prepared, fit_in_blocks
+from icsa.release.blocks.ground import Ground
+from icsa.release.blocks.passes import Passes, Task
+from icsa.release.blocks.scratch import Scratch
+from icsa.release.blocks.units.stored_units import FoundUnits, StoredUnits, find_units
+from icsa.release.units.effects import Curve, curve_of
+from icsa.release.units.level_plan import UnitTime
+from icsa.release.units.two_levels import (
+    Above,
+    listed_times,
+    names_of_rows,
+    names_of_units,
+    of_units,
+    part_of,
+    require_none_kept,
+    timed_rows,
+)
+from icsa.release.units.visit_times import TimePattern
+from icsa.release.ways import is_wide
+from icsa.schema import Schema
+from icsa.tables import Table
+
+__all__ = ["PreparedUnits", "pattern_kept", "prepare_units_in_blocks"]
+
+
+class _Belongs(NamedTuple):
+    """Whether a column belongs to units or rows, in how many it varies, and what it is then."""
+
+    where: Belonging
+    varying: int
+    spec: ColumnSpec
+
+
+class _Timed(NamedTuple):
+    """The time of rows, and the curve over it; the pattern is kept apart, as it is long."""
+
+    time: UnitTime | None
+    curve: Curve
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedUnits:
+    """Both levels of a large table.
+
+    Attributes
+    ----------
+    schema : Schema
+        Which says of every column where it belongs.
+    recipe : str
+    stored : StoredUnits
+    of_units : Scratch
+        Columns with a number a unit.
+    above : Above
+        Without times and their pattern, which are in scratch.
+    timed : bool
+    curve : Curve
+    rows : Prepared
+        The columns of rows; their schema is that of rows alone.
+    """
+
+    schema: Schema
+    recipe: str
+    stored: StoredUnits
+    of_units: Scratch
+    above: Above
+    timed: bool
+    curve: Curve
+    rows: Prepared
+
+    @property
+    def starts(self) -> Places:
+        """Where units begin."""
+        return self.stored.starts
+
+
+def prepare_units_in_blocks(passes: Passes, ground: Ground, declared: Declared) -> PreparedUnits:
+    """Return both levels of a large table, every column fitted, numbers of rows in scratch."""
+    table, scratch = ground.table, passes.scratch
+    schema = declared.schema
+    found: FoundUnits = passes.once("finding units", find_units, table, schema)
+    stored = StoredUnits(table, scratch)
+    schema = _with_belonging(passes, stored, declared, found.n_units)
+    of_unit = names_of_units(schema)
+    _require_long(schema, found, len(of_unit))
+    require_none_kept(schema)
+    names = names_of_rows(schema, of_unit)
+    firsts = _first_rows(stored, of_unit)
+    columns, numbers = of_units(firsts, schema, of_unit, declared.recipe)
+    below = Scratch(scratch.folder / "of units", found.n_units)
+    below.folder.mkdir(exist_ok=True)
+    time, curve = passes.once("times of units", _write_times, stored, below, schema, numbers)
+    own = replace(declared, schema=part_of(schema, names))
+    above = Above(
+        names=of_unit,
+        table=firsts,
+        columns=columns,
+        numbers=numbers,
+        time=time,
+        pattern=TimePattern(None, 1, np.ones(1), (), {}),
+        times=None,
+    )
+    return PreparedUnits(
+        schema=schema,
+        recipe=declared.recipe,
+        stored=stored,
+        of_units=below,
+        above=above,
+        timed=time is not None,
+        curve=curve,
+        rows=fit_in_blocks(passes, stored, own, names),
+    )
+
+
+def pattern_kept(scratch: Scratch) -> TimePattern:
+    """Return the pattern of times, whose deviations are as long as a column."""
+    found: TimePattern = scratch.kept("pattern of times")
+    return found
+
+
+def _with_belonging(
+    passes: Passes, stored: StoredUnits, declared: Declared, n_units: int
+) -> Schema:
+    """Return the schema that says of every column where it belongs, as `with_belonging` does."""
+    schema, guessed = declared.schema, not declared.by_schema
+    unit = schema.design.unit
+    assert unit
+    specs = dict(schema.columns)
+    if guessed or specs[unit].action == "mask":
+        specs[unit] = replace(specs[unit], kind="identifier", action="replace", levels=())
+    tasks = [
+        Task(_belongs, (stored, spec, guessed)) for name, spec in specs.items() if name != unit
+    ]
+    found: list[_Belongs] = passes.over("whose columns are", tasks)
+    for one in found:
+        require_constant(one.spec.name, one.where, one.varying, n_units)
+        specs[one.spec.name] = one.spec
+    return replace(schema, columns=specs)
+
+
+def _belongs(_: Scratch, stored: StoredUnits, spec: ColumnSpec, guessed: bool) -> _Belongs:
+    """Return where a column belongs; what was guessed of a unit's is guessed again from units."""
+    rows = stored.rows
+    cells = stored.table.column(spec.name).frame[spec.name]
+    varying = int(np.count_nonzero(rows.varying(cells)))
+    del cells, rows
+    where: Belonging = spec.belongs_to or ("row" if varying else "unit")
+    found = replace(spec, belongs_to=where)
+    if guessed and where == "unit":
+        again = guess_column(stored.firsts(spec.name), spec.name)
+        action = spec.action if spec.action in ("keep", "drop") else again.action
+        found = replace(again, action=action, derive=spec.derive, belongs_to=where)
+    return _Belongs(where, varying, found)
+
+
+def _require_long(schema: Schema, found: FoundUnits, n_of_unit: int) -> None:
+    """Refuse tables whose rows would stand side by side: that needs them in memory."""
+    n_of_row = len(schema.columns) - n_of_unit
+    wide = found.n_places is not None and is_wide(
+        found.n_places, found.n_units, n_of_unit, n_of_row
+    )
+    if wide or schema.design.role:
+        why = "a role is given" if schema.design.role else "all units have rows at the same times"
+        raise InputError(
+            f"The rows of a unit are released side by side, because {why}, and that needs the "
+            "table in memory. Give --memory more, write it with a row a unit, or leave the "
+            f"{'role' if schema.design.role else 'time'} out."
+        )
+
+
+def _first_rows(stored: StoredUnits, names: list[str]) -> Table:
+    """Return the columns of units, a row each."""
+    cells = [stored.firsts(name).frame[name] for name in names]
+    return stored.without_rows().with_frame(pl.DataFrame(cells))
+
+
+def _write_times(
+    scratch: Scratch,
+    stored: StoredUnits,
+    below: Scratch,
+    schema: Schema,
+    units: dict[str, Vector],
+) -> _Timed:
+    """Write times, those since each unit's start, and its end; return what is small of them."""
+    name, starts = schema.design.time, stored.starts
+    cells = None if name is None else stored.column(name).frame[name]
+    time, pattern, times = timed_rows(schema, cells, starts, units)
+    scratch.keep("pattern of times", pattern)
+    if times is None or time is None:
+        return _Timed(None, curve_of(None, starts, None))
+    del cells
+    scratch.write("times", 0, times)
+    first = times[starts[:-1]]
+    if time.bound is not None:
+        below.write("ends", 0, units[time.bound] - first)
+    elapsed = times - np.repeat(first, np.diff(starts))
+    del times
+    scratch.write("elapsed", 0, elapsed)
+    return _Timed(time, curve_of(elapsed, starts, listed_times(pattern, elapsed)))
