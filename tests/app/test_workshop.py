@@ -149,8 +149,11 @@ def test_work_ends_with_a_server_that_was_killed(long_command: Path) -> None:
         work = a_work()
         task = asyncio.create_task(run_command(work, [], long_command))
         pids = await pids_in(long_command)
-        transport = task.get_coro().cr_frame.f_locals["process"].stdin  # type: ignore[union-attr]
-        transport.close()
+        known = task.get_coro().cr_frame.f_locals  # type: ignore[union-attr]
+        while "process" not in known:  # which may write its numbers before it is known here
+            await asyncio.sleep(0.05)
+            known = task.get_coro().cr_frame.f_locals  # type: ignore[union-attr]
+        known["process"].stdin.close()
         with pytest.raises(InputError, match="ended before it was done"):
             await task
         return pids

@@ -324,6 +324,8 @@ def _by_near_cells(
         across = best_of_the_nearest(lenses, features, people, of_the_release=True, threads=threads)
     tail, fifth = _calibrated(among.scores)
     found = _resemblance(people, across, fifth, tail, n_released / n, people.size)
+    if not original.numbers.shape[0]:  # of levels only equal ones are near
+        found = _bounded(found, features, n_released)
     return found, _closer(features, people, among, across.scores[:, 0])
 
 

@@ -25,6 +25,7 @@ from icsa.privacy.chances import NEIGHBOURS, Chances, chances_of, ratios
 from icsa.privacy.lenses import Lenses, LensName
 from icsa.privacy.neighbours import MISMATCH, Neighbours, nearest
 from icsa.privacy.partial_knowledge import Agreement, most_equal_cells
+from icsa.privacy.rarity import equal_weights
 from icsa.privacy.standing_out import StandingOut
 
 __all__ = [
@@ -188,6 +189,12 @@ def measure_nearness(lenses: Lenses, around: Surroundings, *, threads: int = 1) 
         d_rel[lens], released_rows[lens] = found.distances[:, 0], found.rows[:, 0]
         rho[lens] = ratios(d_rel[lens], around.d_org[lens])
         p[lens] = around.chances[lens].of(rho[lens], n, n_released)
+    same = np.flatnonzero(np.any([rho[lens] == 0.0 for lens in LENSES], axis=0))
+    if same.size:
+        by_chance = _equal_by_chance(lenses.features.original, rows[same], n_released)
+        for lens in LENSES:
+            equal_here = rho[lens][same] == 0.0
+            p[lens][same] = np.maximum(p[lens][same], np.where(equal_here, by_chance, 0.0))
     stacked = np.array([p[lens] for lens in LENSES])
     worst = tuple(LENSES[j] for j in np.argmin(stacked, axis=0))
     equal = most_equal_cells(lenses, rows, lenses.features.released, None, threads)
@@ -200,6 +207,16 @@ def measure_nearness(lenses: Lenses, around: Surroundings, *, threads: int = 1) 
         rest[by_this] = _ratios_without_top_column(lenses, lens, rows[by_this], threads)
     share = n_released / (n_released + n - 1)
     return Nearness(d_rel, rho, p, released_rows, worst, corrected, equal, rest, share)
+
+
+def _equal_by_chance(original: FeatureTable, rows: RowNumbers, n_released: int) -> Vector:
+    """Return the chance that a release of shuffled columns has a row that is equal in every cell.
+
+    Distances between rows of few levels do not tell it: most have doubles, and the one who has
+    none is infinitely far from others by their measure.
+    """
+    shares = np.exp(-equal_weights(original, rows).sum(axis=1))
+    return np.asarray(np.minimum(1.0, n_released * shares))
 
 
 def _ratios_without_top_column(
