@@ -13,7 +13,7 @@ from icsa.errors import InputError
 
 if TYPE_CHECKING:
     from icsa.assessment import Assessment
-    from icsa.assessment.blocks.large_assessing import Wanted
+    from icsa.assessment.blocks import Wanted
     from icsa.release.blocks.large_runs import Resources
     from icsa.tables.stored import StoredTable
 
@@ -149,7 +149,7 @@ def assess_large(
     **wanted
         As `icsa.assessment.blocks.large_assessing.Wanted` takes it.
     """
-    from icsa.assessment.blocks.large_assessing import Wanted, assess_stored
+    from icsa.assessment.blocks import Wanted, assess_stored
     from icsa.cli.arguments import naming_the_file, schema_of
     from icsa.cli.console import stages
     from icsa.release.blocks.large_runs import Resources

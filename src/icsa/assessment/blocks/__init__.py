@@ -5,3 +5,9 @@ released rows nearest to them, are looked for in blocks of rows, by the function
 memory: a `FeatureTable` whose columns are files gives them their blocks. Everything else is taken
 from a fixed sample of rows.
 """
+
+from __future__ import annotations
+
+from icsa.assessment.blocks.large_assessing import Wanted, assess_stored
+
+__all__ = ["Wanted", "assess_stored"]
