@@ -245,7 +245,7 @@ def _is_unit(
         return None
     varying = [other for other in others if rows.varying(table.frame[other]).any()]
     times = times_within(table, rows, varying)
-    enough = times or (of_people and rows.stand_together)
+    enough = times or (of_people and varying and rows.stand_together)
     return (rows, constant, times) if enough else None
 
 

@@ -232,7 +232,7 @@ def record_blocks(pieces: Iterable[bytes], quote: str, n_bytes: int) -> Iterator
     Examples
     --------
     >>> list(record_blocks([b'a\n"b', b'\n"\nc\n', b'd'], '"', 3))
-    [b'a\n', b'"b\n"\nc\n', b'd']
+    [b'a\n', b'"b\n"\n', b'c\n', b'd']
     """
     mark, held = quote.encode(), b""
     sliced = (one[k : k + n_bytes] for one in pieces for k in range(0, len(one), n_bytes))

@@ -53,9 +53,9 @@ def released(
     ground = Ground(table, leaves * LEAF_ROWS)
     made = release_in_blocks(passes, ground, as_key(1), choices=choices, options=OPTIONS)
     if target.suffix == ".parquet":
-        write_file(made.cells, table.n_rows, target, lambda _: None)
+        write_file(made.cells, target, lambda _: None)
     else:
-        write_text_file(passes, made, table.n_rows, target)
+        write_text_file(passes, made, target)
     return target.read_bytes()
 
 
