@@ -54,7 +54,7 @@ def test_a_shuffled_copy_is_never_released(seed: int) -> None:
     for person in assessment.people:
         assert (person.status, person.copies) == ("copied", 1)
         assert person.worst.rho == 0.0
-        assert person.corrected_chance == 0.0
+        assert person.corrected_chance < 1e-5  # five cells that two of 120 may have
         assert sum(share for _, share in person.stands_out_by) == pytest.approx(1.0)
         assert dict(person.matched_by) == pytest.approx(dict(person.stands_out_by))
         assert person.attack == 1.0
