@@ -98,8 +98,9 @@ def test_only_missing_jobs_are_computed(reference: Path, tmp_path: Path) -> None
 def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """Return a process, leader of its own group, that is in the middle of the toy study."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.jobs.toy", str(tmp_path), "0.4"],
+        [sys.executable, "-m", "tests.jobs.toy", str(tmp_path)],
         cwd=ROOT,
+        env={**os.environ, toy.GATE: str(tmp_path / "parts" / "never")},
         start_new_session=True,
         stderr=subprocess.PIPE,
         text=True,
@@ -123,7 +124,7 @@ def test_killed_in_the_middle_it_goes_on_to_the_same_bytes(
     assert running.stderr is not None
     running.stderr.read()  # ends when the last worker does
     (tmp_path / "parts" / ".tmp-1234-n3-r0.parquet").write_bytes(b"half")
-    run(toy.toy_study(toy.ToyConfig(pause=0.4)), tmp_path, workers=2)
+    run(STUDY, tmp_path, workers=2)
     assert part_bytes(tmp_path) == part_bytes(reference)
 
 
@@ -238,8 +239,13 @@ def test_jobs_of_a_lost_worker_are_done_again(
 
 
 def test_workers_that_die_always_are_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="ended from outside 3 times"):
-        run(toy.toy_study(function=toy.kill_worker), tmp_path, workers=2)
+    study = toy.toy_study(function=toy.kill_worker)
+    with pytest.raises(InputError, match="ended from outside 3 times") as caught:
+        run(study, tmp_path, workers=2)
+    assert "the same command goes on where it stopped" in caught.value.__notes__[0]
+    with pytest.raises(InputError, match="ended from outside 3 times") as caught:
+        run_work(study, workers=2, progress=False)
+    assert not hasattr(caught.value, "__notes__")
 
 
 def test_a_missing_dask_gives_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
