@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
@@ -60,26 +61,37 @@ def _connected(stack: ExitStack, address: str, workers: int) -> Client:
         ) from None
     if address == LOCAL:
         return _started(stack, workers)
-    try:
-        client = stack.enter_context(_client_of(address))
-    except (OSError, ValueError):
+    found = _client_of(address)
+    if found is None:
         raise InputError(
             f"No Dask scheduler answers at {address!r}. Give its address as it prints it, such as "
             f"tcp://127.0.0.1:8786, or {LOCAL!r} for a cluster on this machine."
-        ) from None
+        )
+    client = stack.enter_context(found)
     _check_workers(client, address)
     return client
 
 
-def _client_of(address: str) -> Client:
+def _client_of(address: str) -> Client | None:
+    """Return a client, or None where no scheduler answers."""
     from distributed import Client
 
-    for _ in range(_ATTEMPTS - 1):
+    for attempt in range(_ATTEMPTS):
+        is_busy = False
         try:
             return Client(address, timeout=_SECONDS_TO_ANSWER)
+        except (OSError, ValueError):
+            pass
         except AssertionError:  # its loop did not start within ten seconds, on a busy machine
-            continue
-    return Client(address, timeout=_SECONDS_TO_ANSWER)
+            if attempt == _ATTEMPTS - 1:
+                raise
+            is_busy = True
+        # A client that reached nobody closes when it is collected. That must not be while the next
+        # one starts its thread: both would wait for each other for ever.
+        gc.collect()
+        if not is_busy:
+            break
+    return None
 
 
 def _started(stack: ExitStack, workers: int) -> Client:
@@ -137,9 +149,7 @@ def _results(client: Client, work: Work, jobs: Sequence[Job], address: str) -> I
     except KilledWorker:
         raise InputError(
             f"The Dask workers of {address} were lost again and again: most likely the memory ran "
-            "out. Use fewer workers; the same command goes on where it stopped."
+            "out. Use fewer workers."
         ) from None
     except (CancelledError, OSError):
-        raise InputError(
-            f"The Dask scheduler at {address} was lost. The same command goes on where it stopped."
-        ) from None
+        raise InputError(f"The Dask scheduler at {address} was lost. Start it again.") from None

@@ -139,7 +139,7 @@ def _compute(
         shown_progress(parts.work.name, pace, progress) as advance,
         closing(_outcomes(parts.work, longest_first, workers, dask)) as outcomes,
     ):
-        for outcome in outcomes:
+        for outcome in _telling_what_is_kept(outcomes, parts):
             if outcome.error is not None:
                 kept = "" if isinstance(parts, PartsInMemory) else "; finished jobs are kept"
                 outcome.error.add_note(
@@ -149,6 +149,16 @@ def _compute(
             parts.write_part(outcome.name, outcome.columns)
             manifest.refresh()
             advance(named[outcome.name])
+
+
+def _telling_what_is_kept(outcomes: Iterator[Outcome], parts: Parts) -> Iterator[Outcome]:
+    """Yield outcomes; an error of the workers says what becomes of those that came before."""
+    try:
+        yield from outcomes
+    except InputError as error:
+        if not isinstance(parts, PartsInMemory):
+            error.add_note("Finished jobs are kept: the same command goes on where it stopped.")
+        raise
 
 
 def _outcomes(

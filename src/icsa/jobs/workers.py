@@ -105,7 +105,7 @@ def in_processes(work: Work, jobs: Sequence[Job], workers: int) -> Iterator[Outc
             continue
     raise InputError(
         f"Worker processes were ended from outside {_ATTEMPTS} times: most likely the memory ran "
-        "out. Use fewer --workers; the same command goes on where it stopped."
+        "out. Use fewer --workers."
     )
 
 
