@@ -304,10 +304,21 @@ def _second_whitened(
     except ExactFitError:
         second(x, random_state=random_state)  # fails alike, and names columns that people know
         raise
-    if second.unit_determinant:
-        # A shape of x has determinant 1 there, not in the whitened coordinates.
-        return np.asarray(result * np.exp(-2.0 * np.mean(np.log(np.diagonal(factor)))))
-    return result
+    return shape_in_own_columns(result, factor) if second.unit_determinant else result
+
+
+def shape_in_own_columns(shape: Matrix, factor: Matrix) -> Matrix:
+    """Return a shape of whitened rows, sized as the table's own shape is.
+
+    That has determinant 1 in the table's columns, and not in the whitened coordinates.
+
+    Examples
+    --------
+    >>> shape_in_own_columns(np.eye(2), np.diag([2.0, 8.0])).round(4)
+    array([[0.0625, 0.    ],
+           [0.    , 0.0625]])
+    """
+    return np.asarray(shape * np.exp(-2.0 * np.mean(np.log(np.diagonal(factor)))))
 
 
 def whitened_rows(x: Matrix, s1: LocationScatter) -> Matrix:

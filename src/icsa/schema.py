@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal
@@ -18,6 +18,7 @@ __all__ = [
     "ColumnSpec",
     "Design",
     "Schema",
+    "design_with",
     "names_with",
     "with_design",
     "with_fates",
@@ -146,10 +147,22 @@ def with_design(schema: Schema, **said: Any) -> Schema:
     >>> with_design(schema, unit="id", time=None).design.unit
     'id'
     """
+    design = design_with(schema.design, schema.columns, **said)
+    return schema if design is schema.design else replace(schema, design=design)
+
+
+def design_with(design: Design, columns: Collection[str], **said: Any) -> Design:
+    """Return a design with what is said besides, of a table with these columns.
+
+    Examples
+    --------
+    >>> design_with(Design(unit="id"), ["id", "pw"], weight="pw", unit=None).columns
+    {'unit': 'id', 'weight': 'pw'}
+    """
     given = {key: value for key, value in said.items() if value not in (None, ())}
     for key in DESIGN_KEYS:
         names = given.get(key, ())
         for name in (names,) if isinstance(names, str) else names or ():
-            if name not in schema.columns:
-                raise UnknownNameError("column", name, schema.columns)
-    return replace(schema, design=replace(schema.design, **given)) if given else schema
+            if name not in columns:
+                raise UnknownNameError("column", name, columns)
+    return replace(design, **given) if given else design

@@ -13,7 +13,7 @@ from icsa.columns import ColumnSpec, fit_column
 from icsa.errors import InputError
 from icsa.inspection.unit_rows import rows_of_units
 from icsa.release.units.level_calibration import level_statistics
-from icsa.release.weighted_totals import totalled, totals_of_both
+from icsa.release.weighted_totals import totalled, totals_of_both, wanted_totals
 from tests.people_tables import balanced, clusters, households, visits
 
 # For each table: how its rows are told apart, a column of its units and one of its rows.
@@ -145,11 +145,12 @@ def test_totals_by_hand() -> None:
         name: fit_column(frame[name], ColumnSpec(name=name, kind="continuous"))
         for name in ("rooms", "age")
     }
-    found = list(totalled(columns, frame, rows_of_units(frame["home"]), {"rooms"}))
+    homes, totals = rows_of_units(frame["home"]), wanted_totals(columns, {"rooms"})
+    found = list(totalled(totals, frame, homes))
     wanted = [[1, 1], [3, 1], [3, 5], [53, 70], [9, 5]]  # homes, people, rooms, ages, rooms a head
     np.testing.assert_allclose([part[:, 0] for part in found], wanted)
-    assert [part.shape for part in totalled(columns, frame)] == [(4, 1)] * 3
-    old, new = totals_of_both(iter(found), iter(found))
+    assert [part.shape for part in totalled(wanted_totals(columns), frame, 4)] == [(4, 1)] * 3
+    old, new = totals_of_both(totals, (frame, homes), (frame, homes))
     assert old.shape == new.shape == (2, 1)  # two homes bear one total
 
 

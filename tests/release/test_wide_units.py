@@ -12,7 +12,7 @@ import pytest
 import icsa
 from icsa.errors import InputError
 from icsa.inspection import inspect_table
-from icsa.release.encoding import _within
+from icsa.release.nested_patterns import _within
 from icsa.tables import from_frame
 from tests.people_tables import balanced, households
 

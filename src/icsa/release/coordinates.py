@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from icsa.anonymization import flip_keeps_rows
 from icsa.correlations import varies
-from icsa.errors import ConvergenceError, ExactFitError, InputError, NoAnchorError
+from icsa.errors import NoAnchorError
 from icsa.ics import InvariantCoordinates, invariant_coordinates
 from icsa.masks import MASKS
 from icsa.matrices import Matrix
 from icsa.recipes import Recipe
 from icsa.release.encoding import Encoding
 from icsa.release.limits import LIMITS
-from icsa.scatters import SCATTERS, LocationScatter, ResolvedScatter, resolve
+from icsa.release.sampled_scatters import named_scatter, telling_of_exact_fits
+from icsa.scatters import SCATTERS, LocationScatter
 from icsa.scatters.anchored_estimate import (
     AnchoredScatter,
     AnchorJudge,
@@ -106,18 +106,11 @@ def find_coordinates(
 ) -> FoundCoordinates:
     """Return the invariant coordinates of the scores for a pair of scatters."""
     pair = [
-        _Anchored(name, judged[name]) if name in judged else _named(resolve(name))
+        _Anchored(name, judged[name]) if name in judged else named_scatter(name)
         for name in scatters
     ]
-    try:
+    with telling_of_exact_fits():
         coordinates = invariant_coordinates(scores, scatters=_estimated(scores, pair))
-    except ExactFitError as error:
-        others = [name for name, scatter in SCATTERS.items() if scatter.anchored_at is not None]
-        raise InputError(
-            f"{error.estimate} is singular on this table: its discrete columns put too many rows "
-            f"on one hyperplane. Use the scatters {','.join(others)}, whose weights come from the "
-            "continuous columns alone, or --method sa."
-        ) from None
     anchored = [scatter for scatter in pair if isinstance(scatter, _Anchored)]
     notes = [note for scatter in anchored for note in scatter.notes()]
     borrowed = max((scatter.n_borrowed for scatter in anchored), default=0)
@@ -135,23 +128,6 @@ def _estimated(scores: Matrix, pair: Sequence[object]) -> Sequence[object]:
     found = [scatter(scores) for scatter in pair if isinstance(scatter, _Anchored)]
     regular = all(isinstance(f, AnchoredScatter) and f.n_borrowed == 0 for f in found)
     return found if regular else pair
-
-
-def _named(scatter: ResolvedScatter) -> ResolvedScatter:
-    """Return a scatter whose errors call it as people do, not by the one that it is made from."""
-
-    def found(x: Matrix, **options: object) -> LocationScatter:
-        try:
-            return scatter.function(x, **options)
-        except ExactFitError as error:
-            error.estimate = scatter.name
-            raise
-        except ConvergenceError as error:
-            if scatter.name in re.findall(r"\w+", str(error))[:1]:
-                raise
-            raise ConvergenceError(f"{scatter.name}: {error}") from error
-
-    return replace(scatter, function=found)
 
 
 class _Anchored:

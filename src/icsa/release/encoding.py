@@ -18,7 +18,14 @@ from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.randomness import Key, Stream
 from icsa.threads import in_threads
 
-__all__ = ["Encoding", "Part", "Presence", "encoding_from", "encoding_of", "presence_of"]
+__all__ = [
+    "Encoding",
+    "Part",
+    "Presence",
+    "encoding_from",
+    "encoding_of",
+    "presence_of",
+]
 
 Flags = npt.NDArray[np.bool_]
 
@@ -290,17 +297,21 @@ class Encoding:
         found = dict(zip([id(p) for p in parts], in_threads(decoded, parts, threads), strict=True))
         return {part.column.name: found[id(part)] for part in self.parts}
 
-    def missing_rows(self, group: int, indicator: Vector, within: Flags | None = None) -> Flags:
+    def missing_rows(self, group: int, indicator: Callable[[int], Vector]) -> Flags:
         """Return the rows in which a pattern is missing: as large a share as it was.
 
         Parameters
         ----------
         group : int
-        indicator : Vector
-            Its masked scores.
-        within : Flags, optional
-            Rows of another pattern, all of which it has.
+        indicator : function
+            Returns the masked scores of a pattern.
         """
+        other = self.group_within[group] if self.group_within else None
+        within = None if other is None else self.missing_rows(other, indicator)
+        return self._missing_rows(group, indicator(group), within)
+
+    def _missing_rows(self, group: int, indicator: Vector, within: Flags | None) -> Flags:
+        """Return the rows in which a pattern is missing, those of another one among them."""
         missing = np.zeros(indicator.size, dtype=bool)
         if within is not None:
             missing |= within
@@ -319,7 +330,7 @@ class Encoding:
             other = within[group]
             inside = None if other is None else found[other]
             indicator = scores[:, self.n_columns_scores + group]
-            found[group] = self.missing_rows(int(group), indicator, inside)
+            found[group] = self._missing_rows(int(group), indicator, inside)
         return [found[group] for group in range(len(found))]
 
 
@@ -340,20 +351,10 @@ def encoding_of(
     numbers: Mapping[str, Vector],
     *,
     keep_quantiles: bool = False,
-    nested: bool = False,
 ) -> Encoding:
-    """Return the places of all columns, and the patterns in which they are missing together.
-
-    Nested, a pattern that has all rows of another has them in a release, too.
-    """
+    """Return the places of all columns, and the patterns in which they are missing together."""
     presences = {name: presence_of(column, numbers[name]) for name, column in columns.items()}
-    encoding = encoding_from(columns, presences, keep_quantiles=keep_quantiles)
-    if not nested:
-        return encoding
-    bits = {part.group: part.column.name for part in reversed(encoding.parts)}
-    groups = range(len(encoding.group_shares))
-    patterns = [np.packbits(np.isnan(numbers[bits[group]])).tobytes() for group in groups]
-    return replace(encoding, group_within=_within(patterns))
+    return encoding_from(columns, presences, keep_quantiles=keep_quantiles)
 
 
 def encoding_from(
@@ -383,19 +384,3 @@ def encoding_from(
         start += column.width
     n_scores = start + len(shares)
     return Encoding(tuple(parts), tuple(shares), tuple(group_draws), n_scores, keep_quantiles)
-
-
-def _within(patterns: list[bytes]) -> tuple[int | None, ...]:
-    """Return for each pattern, as packed bits, the largest other one that it has all rows of."""
-    bits = [np.frombuffer(pattern, dtype=np.uint8) for pattern in patterns]
-    sizes = [int(np.unpackbits(one).sum()) for one in bits]
-
-    def largest(one: int) -> int | None:
-        inside = [
-            other
-            for other in range(len(bits))
-            if sizes[other] < sizes[one] and not np.any(bits[other] & ~bits[one])
-        ]
-        return max(inside, key=lambda other: sizes[other], default=None)
-
-    return tuple(map(largest, range(len(bits))))

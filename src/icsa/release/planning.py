@@ -43,6 +43,7 @@ from icsa.release.factors import FactorMap, fill_by_factors, fitted_factors
 from icsa.release.few_rows import has_few_rows, require_rows
 from icsa.release.limits import LIMITS
 from icsa.release.methods import Method, MethodOptions, method_of
+from icsa.release.nested_patterns import with_nested_patterns
 from icsa.release.preparing import Extent, PreparedOnce
 from icsa.release.scores import back_to_raw_units, fill_missing_scores, standardize
 from icsa.release.seen_curves import Sight, curve_notes
@@ -303,9 +304,9 @@ def _planned(
     numbers.clear()  # a long table needs the room
     progress("encoding", 0.1)
     give_back_memory()
-    encoding = encoding_of(
-        coded, reduced, keep_quantiles=recipe.keep_quantiles, nested=prepared.nested
-    )
+    encoding = encoding_of(coded, reduced, keep_quantiles=recipe.keep_quantiles)
+    if prepared.nested:
+        encoding = with_nested_patterns(encoding, reduced)
     n_rows = next(iter(reduced.values())).size
     require_rows(n_rows, encoding)
     few_rows = has_few_rows(n_rows, encoding, method)

@@ -18,7 +18,6 @@ from icsa.columns.counts import counts_among, moved_counts
 from icsa.columns.unmasked import Identifier
 from icsa.constraints.keeping import keep_rules, rules_of
 from icsa.errors import InputError
-from icsa.lazily import is_from
 from icsa.masks import MASKS
 from icsa.matrices import Vector
 from icsa.randomness import Key, Stream, as_key
@@ -32,6 +31,7 @@ from icsa.schema import Schema, names_with
 from icsa.schema_files import check_schema, read_schema
 from icsa.shuffling import permutation
 from icsa.tables import Table, Variable, from_frame, to_frame
+from icsa.tables.frames import is_lazy
 from icsa.threads import give_back_memory, one_linear_algebra_thread
 
 __all__ = [
@@ -231,7 +231,7 @@ def anonymize(
         "mask": mask,
         "raw_units": raw_units,
     }
-    if isinstance(table, pl.LazyFrame) or is_from("dask.dataframe", table, "DataFrame"):
+    if is_lazy(table):
         from icsa.release.blocks.lazy_frames import anonymize_lazily  # by way of files
 
         made = anonymize_lazily(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal, Unpack
 
@@ -25,7 +26,18 @@ from icsa.schema import ColumnSpec, Schema
 from icsa.shuffling import permutation
 from icsa.tables import Table
 
-__all__ = ["prepare_strata"]
+__all__ = [
+    "account_of_strata",
+    "names_units",
+    "order_of_rows",
+    "order_of_units",
+    "prepare_strata",
+    "rows_a_unit",
+    "said_of_stratum",
+    "size_in_words",
+    "strata_of",
+    "telling_of_stratum",
+]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -46,10 +58,8 @@ class PreparedStrata(PreparedDesign):
         plans = []
         options["straight"] = True  # all strata are made alike
         for number, (stratum, size) in enumerate(zip(self.strata, self.sizes, strict=True)):
-            try:
+            with telling_of_stratum(number, len(self.strata), size):
                 plans.append(plan(stratum, **options))
-            except InputError as error:
-                raise InputError(_too_small(number, len(self.strata), size, error)) from error
         return StrataPlan(
             schema=self.schema, spare=self.spare, columns=plans[0].columns, plans=tuple(plans)
         )
@@ -75,7 +85,10 @@ class StrataPlan(DesignPlan):
         progress("masking strata", 0.4)
         made = [release(one, key.child("stratum", k)) for k, one in enumerate(self.plans)]
         frame = pl.concat([one.table.frame for one in made], how="vertical_relaxed")
-        order, unit = self._order(made, key)
+        named = self.schema.design.unit
+        order, unit = order_of_units(
+            np.concatenate([rows_a_unit(one.table.frame, named) for one in made]), key
+        )
         fresh = [
             self._fresh(name, spec, unit)
             for name, spec in self.schema.columns.items()
@@ -86,21 +99,8 @@ class StrataPlan(DesignPlan):
             for name in self.spare.missing_letters
             if all(name in one.table.missing_letters for one in made)
         }
-        changes = tuple(
-            replace(
-                self._told(own),
-                missing_before=sum(change.missing_before for change in own),
-                missing_after=sum(change.missing_after for change in own),
-                beyond="",
-            )
-            for own in zip(*(one.columns for one in made), strict=True)
-        )
-        told = dict.fromkeys(text for one in made for text in one.warnings)
-        moved = {
-            rule: sum(one.moved_cells.get(rule, 0) for one in made) for rule in self.schema.rules
-        }
         return replace(
-            made[0],
+            account_of_strata(made, self.schema),
             table=replace(
                 made[0].table,
                 frame=frame[order].with_columns(fresh),
@@ -111,47 +111,14 @@ class StrataPlan(DesignPlan):
                     if name in frame.columns
                 },
             ),
-            columns=changes,
-            relations=tuple(
-                text for text in made[0].relations if all(text in one.relations for one in made)
-            ),
-            moved_cells=moved,
-            units=_account([one.units for one in made if one.units is not None]),
-            warnings=(
-                *told,
-                f"Released within {len(made)} strata, which show in the release as they are: "
-                "somebody who is known to be in a stratum is one of fewer.",
-            ),
         )
-
-    def _order(self, made: Sequence[Release], key: Key) -> tuple[Places, Places]:
-        """Return a random order of all rows, and which unit each row is of then: 0, 1, ...
-
-        Rows of a unit stay together, in their order.
-        """
-        sizes = np.concatenate([_rows_a_unit(one, self.schema.design.unit) for one in made])
-        shuffled = permutation(sizes.size, key.stream("rows"))
-        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        unit = np.repeat(np.arange(sizes.size), sizes[shuffled])
-        within = np.arange(unit.size) - np.repeat(
-            np.cumsum(sizes[shuffled]) - sizes[shuffled], sizes[shuffled]
-        )
-        return np.repeat(starts[shuffled], sizes[shuffled]) + within, unit
 
     def _fresh(self, name: str, spec: ColumnSpec, unit: Places) -> pl.Series:
         """Return fresh identifiers of rows, or of units: those of strata may be the same."""
         new = Identifier.fit(self.spare.frame[name], spec)
-        if name == self.schema.design.unit or spec.belongs_to == "unit":
+        if names_units(spec, self.schema):
             return new.fresh(int(unit[-1]) + 1).gather(unit).alias(name)
         return new.fresh(unit.size).alias(name)
-
-    def _told(self, own: Sequence[ColumnChange]) -> ColumnChange:
-        """Return what was done to a column in the first stratum in which it varies."""
-        told = next((change for change in own if change.action != "constant"), own[0])
-        if told.action != "constant" or self.schema.columns[told.name].kind == "constant":
-            return told
-        kind = self.schema.columns[told.name].kind
-        return replace(told, kind=kind, how="one value in each stratum, as it was")
 
     def __repr__(self) -> str:
         """Show sizes only."""
@@ -160,29 +127,14 @@ class StrataPlan(DesignPlan):
 
 def prepare_strata(table: Table, schema: Schema, recipe: str) -> PreparedStrata:
     """Return the strata of a table, each fitted."""
-    names = list(schema.design.strata)
-    for name in names:
-        if table.frame[name].null_count():
-            raise InputError(
-                f"Column {name!r} is a stratum: {table.frame[name].null_count()} missing."
-            )
+    rows = strata_of(table, schema)
     unit = schema.design.unit or False
-    if unit:
-        _require_constant(table, names, unit)
-    rows = _rows_of_strata(table, names)
-    without = replace(schema, design=replace(schema.design, strata=(), unit=unit))
-    weight = schema.design.weight
     prepared, sizes = [], []
     for number, own in enumerate(rows):
-        part, said = taken(table, own), without
-        if weight and part.frame[weight].n_unique() == 1:  # stays as it is
-            said = replace(said, design=replace(said.design, weight=None))
-        try:
-            prepared.append(prepare(part, schema=said, recipe=recipe))
-        except InputError as error:
-            size = _size(part, unit)
-            raise InputError(_too_small(number, len(rows), size, error)) from error
-        sizes.append(_size(part, unit))
+        part = taken(table, own)
+        sizes.append(size_in_words(part, unit))
+        with telling_of_stratum(number, len(rows), sizes[-1]):
+            prepared.append(prepare(part, schema=said_of_stratum(part, schema), recipe=recipe))
     return PreparedStrata(
         schema=schema,
         recipe=resolve_recipe(recipe, schema.recipe),
@@ -192,8 +144,19 @@ def prepare_strata(table: Table, schema: Schema, recipe: str) -> PreparedStrata:
     )
 
 
-def _rows_of_strata(table: Table, names: Sequence[str]) -> list[Places]:
-    """Return the rows of every stratum, those of the first row's first."""
+def strata_of(table: Table, schema: Schema) -> list[Places]:
+    """Return the rows of every stratum, those of the first row's first, after all checks.
+
+    The table needs the columns that name strata and units only.
+    """
+    names, unit = list(schema.design.strata), schema.design.unit
+    for name in names:
+        if table.frame[name].null_count():
+            raise InputError(
+                f"Column {name!r} is a stratum: {table.frame[name].null_count()} missing."
+            )
+    if unit:
+        _require_constant(table, names, unit)
     grouped = (
         table.frame.select(names)
         .with_row_index("icsa row")
@@ -201,6 +164,17 @@ def _rows_of_strata(table: Table, names: Sequence[str]) -> list[Places]:
         .agg("icsa row")
     )
     return [np.asarray(rows.to_numpy(), dtype=np.int64) for rows in grouped["icsa row"]]
+
+
+def said_of_stratum(part: Table, schema: Schema) -> Schema:
+    """Return what is said of a stratum's rows; weights that are all the same stay as they are.
+
+    Of the stratum's columns that of the weights is needed only.
+    """
+    design = replace(schema.design, strata=(), unit=schema.design.unit or False)
+    if design.weight and part.frame[design.weight].n_unique() == 1:
+        design = replace(design, weight=None)
+    return replace(schema, design=design)
 
 
 def _require_constant(table: Table, names: Sequence[str], unit: str) -> None:
@@ -215,11 +189,87 @@ def _require_constant(table: Table, names: Sequence[str], unit: str) -> None:
             )
 
 
-def _rows_a_unit(made: Release, unit: str | Literal[False] | None) -> Places:
+def rows_a_unit(frame: pl.DataFrame, unit: str | Literal[False] | None) -> Places:
     """Return how many rows each unit of a release has; 1 where every row is one."""
     if not unit:
-        return np.ones(made.table.frame.height, dtype=np.int64)
-    return np.asarray(made.table.frame[unit].rle().struct.field("len").to_numpy(), dtype=np.int64)
+        return np.ones(frame.height, dtype=np.int64)
+    return np.asarray(frame[unit].rle().struct.field("len").to_numpy(), dtype=np.int64)
+
+
+def order_of_units(sizes: Places, key: Key) -> tuple[Places, Places]:
+    """Return a random order of all rows, and which unit each row is of then: 0, 1, ...
+
+    Rows of a unit stay together, in their order.
+
+    Parameters
+    ----------
+    sizes : array of int
+        Rows of every unit, as `rows_a_unit` has them of all strata.
+    key : Key
+    """
+    shuffled = order_of_rows(sizes.size, key)
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    unit = np.repeat(np.arange(sizes.size), sizes[shuffled])
+    within = np.arange(unit.size) - np.repeat(
+        np.cumsum(sizes[shuffled]) - sizes[shuffled], sizes[shuffled]
+    )
+    return np.repeat(starts[shuffled], sizes[shuffled]) + within, unit
+
+
+def order_of_rows(n_rows: int, key: Key) -> Places:
+    """Return a random order of all rows of all strata, where each row is a unit.
+
+    Examples
+    --------
+    >>> from icsa.randomness import as_key
+    >>> np.sort(order_of_rows(3, as_key(1)))
+    array([0, 1, 2])
+    """
+    return permutation(n_rows, key.stream("rows"))
+
+
+def names_units(spec: ColumnSpec, schema: Schema) -> bool:
+    """Return whether fresh identifiers in a column are of units, and not of rows."""
+    return spec.name == schema.design.unit or spec.belongs_to == "unit"
+
+
+def account_of_strata(made: Sequence[Release], schema: Schema) -> Release:
+    """Return the account of the releases of all strata; its table is that of the first."""
+    changes = tuple(
+        replace(
+            _told(own, schema),
+            missing_before=sum(change.missing_before for change in own),
+            missing_after=sum(change.missing_after for change in own),
+            beyond="",
+        )
+        for own in zip(*(one.columns for one in made), strict=True)
+    )
+    told = dict.fromkeys(text for one in made for text in one.warnings)
+    return replace(
+        made[0],
+        columns=changes,
+        relations=tuple(
+            text for text in made[0].relations if all(text in one.relations for one in made)
+        ),
+        moved_cells={
+            rule: sum(one.moved_cells.get(rule, 0) for one in made) for rule in schema.rules
+        },
+        units=_account([one.units for one in made if one.units is not None]),
+        warnings=(
+            *told,
+            f"Released within {len(made)} strata, which show in the release as they are: "
+            "somebody who is known to be in a stratum is one of fewer.",
+        ),
+    )
+
+
+def _told(own: Sequence[ColumnChange], schema: Schema) -> ColumnChange:
+    """Return what was done to a column in the first stratum in which it varies."""
+    told = next((change for change in own if change.action != "constant"), own[0])
+    kind = schema.columns[told.name].kind
+    if told.action != "constant" or kind == "constant":
+        return told
+    return replace(told, kind=kind, how="one value in each stratum, as it was")
 
 
 def _account(accounts: Sequence[UnitAccount]) -> UnitAccount | None:
@@ -235,14 +285,19 @@ def _account(accounts: Sequence[UnitAccount]) -> UnitAccount | None:
     )
 
 
-def _size(part: Table, unit: str | Literal[False]) -> str:
+def size_in_words(part: Table, unit: str | Literal[False] | None) -> str:
     """Return in words how large a stratum is."""
     rows = f"{part.frame.height} rows"
     return f"{rows} of {part.frame[unit].n_unique()} units" if unit else rows
 
 
-def _too_small(number: int, n_strata: int, size: str, error: InputError) -> str:
-    return (
-        f"Stratum number {number + 1} of {n_strata} has {size} and cannot be released for "
-        f"itself: {error} Merge strata, or name fewer columns under strata."
-    )
+@contextmanager
+def telling_of_stratum(number: int, n_strata: int, size: str) -> Iterator[None]:
+    """Have errors say which stratum cannot be released."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(
+            f"Stratum number {number + 1} of {n_strata} has {size} and cannot be released for "
+            f"itself: {error} Merge strata, or name fewer columns under strata."
+        ) from error

@@ -49,11 +49,13 @@ def _layout(table: Table, schema: Schema, rows: UnitRows) -> WideLayout | None:
     of_unit = [n for n, s in schema.columns.items() if s.belongs_to == "unit" or n == design.unit]
     of_row = [name for name in schema.columns if name not in of_unit]
     if design.role:
-        return layout_by_role(table, rows, design.role, of_unit, of_row, LIMITS.fewest_in_a_place)
+        return layout_by_role(table, rows, design.role, of_unit, of_row)
     if not design.time:
         return None
     layout = layout_by_time(table, rows, design.time, of_unit, of_row)
-    if layout is None or not is_wide(layout.n_places, rows.n_units, len(of_unit), len(of_row)):
+    if layout is None or not is_wide(
+        layout.shape.n_places, rows.n_units, len(of_unit), len(of_row)
+    ):
         return None
     return layout
 

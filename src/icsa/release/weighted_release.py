@@ -29,7 +29,7 @@ from icsa.release.planning import Plan, plan
 from icsa.release.preparing import PreparedOnce, fitted_column, prepare
 from icsa.release.raking import raked, raking_note, weighted_totals
 from icsa.release.releasing import Release, release
-from icsa.release.weighted_totals import totalled, totals_of_both
+from icsa.release.weighted_totals import totals_of_both, wanted_totals
 from icsa.schema import ColumnSpec, Design, Schema, names_with
 from icsa.tables import Table
 
@@ -38,8 +38,9 @@ __all__ = [
     "how_weighted",
     "logarithms",
     "prepare_weighted",
-    "weight_spec",
     "weight_type",
+    "weighted_units",
+    "with_logarithms",
 ]
 
 SUM_NOTE = "Weights are masked: they sum up to what they did."
@@ -94,26 +95,15 @@ class WeightedPlan(DesignPlan):
         if self.schema.design.raking:
             weights, off, n_totals = self._raked(original, weights, made.table.frame)
             notes = [raking_note(n_totals, off)]
+        how = how_weighted(self.schema)
         cells = pl.Series(name, weights).cast(self._type(name))
         frame = made.table.frame.with_columns(cells)
         return replace(
             made,
             table=replace(made.table, frame=frame),
-            columns=tuple(replace(c, how=self._how) if c.name == name else c for c in made.columns),
+            columns=tuple(replace(c, how=how) if c.name == name else c for c in made.columns),
             warnings=(*made.warnings, *notes),
         )
-
-    @property
-    def _how(self) -> str:
-        """What is done to weights."""
-        how = how_weighted(raking=self.schema.design.raking)
-        return f"{how}{', one a unit' * self._is_of_units}"
-
-    @property
-    def _is_of_units(self) -> bool:
-        """Whether units have the weights, and not each row its own."""
-        name = str(self.schema.design.weight)
-        return bool(self.schema.design.unit) and self.schema.columns[name].belongs_to == "unit"
 
     def _type(self, name: str) -> pl.DataType:
         """Return the original's type, or numbers with decimals for whole ones."""
@@ -124,16 +114,15 @@ class WeightedPlan(DesignPlan):
     ) -> tuple[Vector, float, int]:
         """Return the weights that give the original's totals, how far off, and how many totals."""
         columns = {n: c for n, c in self.columns.items() if n != self.schema.design.weight}
-        if not self._is_of_units:
-            old, new = totals_of_both(totalled(columns, self.spare.frame), totalled(columns, frame))
+        both = self.spare.frame, frame
+        of_units = weighted_units(self.schema)
+        if of_units is None:
+            old, new = totals_of_both(wanted_totals(columns), *((one, one.height) for one in both))
             found, off = raked(after, new, weighted_totals(before, old))
             return found, off, new.shape[1]
-        of_units = {n for n, spec in self.schema.columns.items() if spec.belongs_to == "unit"}
-        units = self._units(self.spare.frame), self._units(frame)
-        old, new = totals_of_both(
-            totalled(columns, self.spare.frame, units[0], of_units),
-            totalled(columns, frame, units[1], of_units),
-        )
+        units = self._units(both[0]), self._units(frame)
+        totals = wanted_totals(columns, of_units)
+        old, new = totals_of_both(totals, *zip(both, units, strict=True))
         held, off = raked(
             after[units[1].firsts], new, weighted_totals(before[units[0].firsts], old)
         )
@@ -154,9 +143,13 @@ def logarithms(weights: pl.Series) -> pl.Series:
     return pl.Series(weights.name, np.log(weights.cast(pl.Float64).to_numpy()))
 
 
-def weight_spec(name: str) -> ColumnSpec:
-    """Return what the logarithms of weights are: numbers that follow from nothing."""
-    return ColumnSpec(name=name, kind="continuous", derive="")
+def with_logarithms(schema: Schema) -> Schema:
+    """Return what is declared of a table whose weights are logarithms: numbers like others."""
+    name, design = str(schema.design.weight), schema.design
+    where = schema.columns[name].belongs_to
+    spec = ColumnSpec(name=name, kind="continuous", derive="", belongs_to=where)
+    within = replace(design, weight=None) if design.unit else Design(unit=False)
+    return replace(schema, columns={**schema.columns, name: spec}, design=within)
 
 
 def weight_type(dtype: pl.DataType) -> pl.DataType:
@@ -164,20 +157,28 @@ def weight_type(dtype: pl.DataType) -> pl.DataType:
     return dtype if dtype.is_float() else pl.Float64()
 
 
-def how_weighted(*, raking: bool) -> str:
+def weighted_units(schema: Schema) -> frozenset[str] | None:
+    """Return the columns of units where these have the weights; None where each row has its own."""
+    columns, design = schema.columns, schema.design
+    if not design.unit or columns[str(design.weight)].belongs_to != "unit":
+        return None
+    return frozenset(name for name, spec in columns.items() if spec.belongs_to == "unit")
+
+
+def how_weighted(schema: Schema) -> str:
     """Return what is done to weights."""
-    return f"masked on a logarithmic scale{', raked' * raking}"
+    of_units = weighted_units(schema) is not None
+    raked = ", raked" * schema.design.raking
+    return f"masked on a logarithmic scale{raked}{', one a unit' * of_units}"
 
 
 def prepare_weighted(table: Table, schema: Schema, recipe: str) -> PreparedWeighted:
     """Return a weighted sample, fitted, its weights as logarithms."""
     name = str(schema.design.weight)
     logs, where = logarithms(table.frame[name]), schema.columns[name].belongs_to
-    spec = replace(weight_spec(name), belongs_to=where)
-    design = replace(schema.design, weight=None) if schema.design.unit else Design(unit=False)
     inner = prepare(
         table.with_frame(table.frame.with_columns(logs), table.missing_letters),
-        schema=replace(schema, columns={**schema.columns, name: spec}, design=design),
+        schema=with_logarithms(schema),
         recipe=recipe,
     )
     if isinstance(inner, PreparedOnce):

@@ -13,7 +13,15 @@ from icsa.errors import InputError
 from icsa.tables.base import FileKind, Format, ReadingOptions, check_usable
 from icsa.tables.table import Layout, Table
 
-__all__ = ["BROKEN", "FEATHER", "PARQUET", "damaged", "flat", "read_parquet_columns"]
+__all__ = [
+    "BROKEN",
+    "FEATHER",
+    "PARQUET",
+    "damaged",
+    "flat",
+    "parquet_schema",
+    "read_parquet_columns",
+]
 
 BROKEN = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 _MOST_DIGITS = 38
@@ -33,9 +41,14 @@ def read_parquet_columns(
     path: Path, names: list[str] | None = None, n_rows: int | None = None
 ) -> pl.DataFrame:
     """Return some columns of a Parquet file, or all, with the levels of categories in order."""
-    _require_usual_types(path, pl.read_parquet_schema(path))
+    _require_usual_types(path, parquet_schema(path))
     frame = pl.read_parquet(path, columns=names, n_rows=n_rows, glob=False, hive_partitioning=False)
     return _with_order(flat(str(path), frame), path, _parquet_columns)
+
+
+def parquet_schema(path: Path) -> Mapping[str, pl.DataType]:
+    """Return the types of a Parquet file's columns; brackets in its name stand for themselves."""
+    return pl.scan_parquet(path, glob=False, hive_partitioning=False).collect_schema()
 
 
 def _read_feather(path: Path, _: FileKind, __: ReadingOptions) -> Table:

@@ -21,9 +21,14 @@ from icsa.tables.arrow_files import flat
 from icsa.tables.base import has_fractions
 from icsa.tables.table import Table, Variable
 
-__all__ = ["from_frame", "to_frame"]
+__all__ = ["from_frame", "is_lazy", "to_frame"]
 
 _Frame = TypeVar("_Frame")
+
+
+def is_lazy(frame: object) -> bool:
+    """Return whether a frame is not in memory: polars' LazyFrame, or Dask's DataFrame."""
+    return isinstance(frame, pl.LazyFrame) or is_from("dask.dataframe", frame, "DataFrame")
 
 
 def from_frame(frame: Any) -> Table:

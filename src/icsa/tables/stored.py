@@ -12,10 +12,20 @@ import polars as pl
 
 from icsa.errors import InputError
 from icsa.files import require_not_empty, require_readable
-from icsa.tables.arrow_files import BROKEN, damaged, flat, read_parquet_columns
+from icsa.tables.arrow_files import (
+    BROKEN,
+    PARQUET,
+    damaged,
+    flat,
+    parquet_schema,
+    read_parquet_columns,
+)
 from icsa.tables.table import Layout, Table, Variable
 
 __all__ = ["StoredColumns", "StoredTable", "parquet_parts", "stored_parquet"]
+
+# Beside Parquet files they may well be parts of the same table; a note in .txt is none.
+_TEXTS = frozenset({".csv", ".tsv"})
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -59,14 +69,20 @@ class StoredTable:
         Raises
         ------
         InputError
-            A part cannot be read, or has another type there than its first rows said.
+            A part cannot be read, or was changed since it was looked at first.
         """
         found = []
-        for part in self.parts:
+        for part, n_rows in zip(self.parts, self.rows, strict=True):
             try:
                 cells = read_parquet_columns(part, [name])[name]
             except BROKEN:
+                require_readable(part)
                 raise InputError(damaged(part, "Parquet")) from None
+            if len(cells) != n_rows:
+                raise InputError(
+                    f"{part} had {n_rows:,} rows at first and has {len(cells):,} now. Let no "
+                    "program write to it while it is read, and begin again."
+                )
             found.append(cells)
         try:
             cells = pl.concat(found, rechunk=True) if len(found) > 1 else found[0].rechunk()
@@ -76,6 +92,24 @@ class StoredTable:
                 "Write all parts with the same levels."
             ) from None
         return Table(cells.to_frame(), self.variables, self.layout)
+
+    def text_bytes(self, name: str) -> int:
+        """Return what a column takes in memory if it is text, by a stream of its cells; 0 if not.
+
+        Sixteen bytes a cell, and those of texts that these do not hold.
+        """
+        if self.dtypes[name] != pl.String:
+            return 0
+        lengths = pl.col(name).str.len_bytes()
+        beyond, total = lengths.filter(lengths > 12).sum(), 16 * self.n_rows
+        for part in self.parts:
+            lazy = pl.scan_parquet(part, glob=False, hive_partitioning=False).select(beyond)
+            try:
+                total += int(lazy.collect(engine="streaming").item())
+            except BROKEN:
+                require_readable(part)
+                raise InputError(damaged(part, "Parquet")) from None
+        return total
 
     def let_go(self, names: Iterable[str]) -> None:
         """Say that the cells of some columns are not asked for any more."""
@@ -97,7 +131,7 @@ class StoredColumns(StoredTable):
     Attributes
     ----------
     files : mapping of str to Path
-        Parquet, or numbers alone, not-a-number where missing.
+        Parquet or Arrow, or numbers alone, not-a-number where missing.
     """
 
     files: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
@@ -107,10 +141,16 @@ class StoredColumns(StoredTable):
         path = self.files[name]
         if path.suffix == ".parquet":
             cells = pl.read_parquet(path, glob=False)[name].rechunk()
+        elif path.suffix == ".arrow":
+            cells = pl.read_ipc(path)[name].rechunk()
         else:
             cells = pl.Series(name, np.fromfile(path, count=self.n_rows))
             cells = cells.fill_nan(None) if cells.is_nan().any() else cells
         return Table(cells.to_frame(), self.variables, self.layout)
+
+    def text_bytes(self, name: str) -> int:  # noqa: ARG002
+        """Return 0: whoever stored the columns held each of them."""
+        return 0
 
     def let_go(self, names: Iterable[str]) -> None:
         """Remove the files of columns that are not asked for any more."""
@@ -127,7 +167,14 @@ def parquet_parts(path: Path) -> tuple[Path, ...]:
         There are none.
     """
     if path.is_dir():
-        found = sorted(p for p in path.iterdir() if p.suffix in (".parquet", ".pq"))
+        inside = sorted(p for p in path.iterdir() if not _is_hidden(p))
+        found = [p for p in inside if p.suffix in PARQUET.suffixes]
+        texts = [p.name for p in inside if _TEXTS & set(p.suffixes)]
+        if found and texts:
+            raise InputError(
+                f"{path} holds {texts[0]} besides Parquet files, which alone are read as one "
+                f"table. Take it out, or give the pattern {path / '*.parquet'} in quotes."
+            )
         if not found:
             raise InputError(
                 f"{path} is a folder. Give the name of a file in it. Folders of Parquet files are "
@@ -138,10 +185,16 @@ def parquet_parts(path: Path) -> tuple[Path, ...]:
         require_readable(path)
         require_not_empty(path)
         return (path,)
-    found = sorted(path.parent.glob(path.name))
+    asked = path.name.startswith(".")
+    found = sorted(p for p in path.parent.glob(path.name) if asked or not _is_hidden(p))
     if not found:
         raise InputError(f"No file is called {path}. Check the pattern, and quote it.")
     return tuple(found)
+
+
+def _is_hidden(path: Path) -> bool:
+    """Return whether a name says that a file is none of the table's, such as one half-written."""
+    return path.name.startswith(".")
 
 
 def stored_parquet(parts: Sequence[Path]) -> StoredTable:
@@ -155,8 +208,9 @@ def stored_parquet(parts: Sequence[Path]) -> StoredTable:
     dtypes: dict[str, pl.DataType] = {}
     rows = []
     for number, part in enumerate(parts, start=1):
+        require_readable(part)
         try:
-            schema = pl.read_parquet_schema(part)
+            schema = parquet_schema(part)
             rows.append(int(pl.scan_parquet(part, glob=False).select(pl.len()).collect().item()))
             if number == 1:
                 dtypes = dict(flat(str(part), read_parquet_columns(part, list(schema), 0)).schema)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,9 +51,10 @@ def test_short_ones_are_released_in_memory():
     assert pl.from_pandas(found.compute()).equals(wanted)
 
 
-def test_what_needs_all_rows_is_refused():
-    with pytest.raises(InputError, match=r"Strata need the table in memory.*collect the frame"):
-        anonymize(measured().lazy(), strata="age")
+def test_strata_of_a_lazy_frame():
+    frame = measured().with_columns(old=pl.col("age") > 50)
+    found = anonymize(frame.lazy(), strata="old", random_state=1).table.collect()
+    assert found.equals(anonymize(frame, strata="old", random_state=1).table)
 
 
 def test_several_rows_a_person_in_a_lazy_frame():
@@ -74,3 +76,10 @@ def test_a_schema_is_held_against_the_cells():
     ruled = replace(guessed, rules=("age <= 60",))
     with pytest.raises(InputError, match="the table itself breaks it"):
         anonymize(frame.lazy(), schema=ruled)
+
+
+def test_nothing_stays_after_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(InputError, match="cannot be released for itself"):
+        anonymize(measured().lazy(), strata="age")
+    assert not list(tmp_path.iterdir())

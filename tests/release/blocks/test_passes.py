@@ -6,7 +6,9 @@ import os
 import resource
 import signal
 import stat
+import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,9 +17,11 @@ import pytest
 from icsa.errors import InputError
 from icsa.jobs.dask_cluster import connected
 from icsa.limits import LONG
+from icsa.matrices import LEAF_ROWS
 from icsa.randomness import as_key
 from icsa.release import anonymize
 from icsa.release.blocks import Passes, Scratch
+from icsa.release.blocks.block_cells import StoredCells, write_cells
 from icsa.release.blocks.ground import Ground, row_ranges
 from icsa.release.blocks.large_runs import Resources, ground_for
 from icsa.release.blocks.passes import Task
@@ -101,9 +105,34 @@ def test_scratch_stays_after_an_interruption_only_where_it_can_be_gone_on_with(
         ):
             pass
         other = Run({"input": "another"}, as_key(1), resumable=True)
-        assert "left by a run on a table" in leftovers(tmp_path, other)[0]
+        left = leftovers(tmp_path, other)[0]
+        assert "left by a run on a table that was killed (icsa anonymize; " in left
+        assert "Go on with it by that command and --resume, or remove it: rm -r" in left
         with opened_scratch(tmp_path, run, resume=True):
             assert leftovers(tmp_path, other) == []  # somebody works in it
+
+
+@pytest.mark.parametrize(
+    ("note", "about", "command"),
+    [
+        (Run({"input": "x"}, as_key(1), resumable=False).note(), "x", "icsa anonymize"),
+        (Run({}, as_key(1), resumable=False, command="icsa assess").note(), "", "icsa assess"),
+        ("[]", "a table", "icsa"),
+        ("half a note", "a table", "icsa"),
+    ],
+)
+def test_what_nothing_can_go_on_with_is_told_with_how_to_remove_it(
+    tmp_path: Path, note: str, about: str, command: str
+):
+    folder = tmp_path / "it's here" / ".icsa-scratch-0"
+    folder.mkdir(parents=True)
+    (folder / "run.json").write_text(note, encoding="utf-8")
+    (left,) = leftovers(folder.parent, Run({}, as_key(1), resumable=True))
+    assert left.startswith(f"{folder} was left by a run on {about} that was killed ({command}; ")
+    assert "--resume" not in left
+    removed = left.partition("Nothing can go on with it: remove it: ")[2]
+    subprocess.run(removed, shell=True, check=True)
+    assert not folder.exists()
 
 
 def test_the_key_of_a_run_tells_it_from_others():
@@ -119,6 +148,8 @@ def test_a_full_disk_is_named(tmp_path: Path):
     try:
         with pytest.raises(OSError, match=r"No space left for scratch files.*--scratch"):
             scratch.write("numbers", 0, np.zeros(100_000))
+        with pytest.raises(OSError, match=r"No space left for scratch files.*--scratch"):
+            write_cells(scratch, 0, pl.Series("x", np.random.default_rng(1).random(100_000)), None)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert not list((tmp_path / "numbers").iterdir())
@@ -180,3 +211,30 @@ def test_cells_that_cannot_be_read_are_found_when_their_column_is(tmp_path: Path
     path.write_bytes(whole[:1000] + bytes(200_000) + whole[201_000:])
     with pytest.raises(InputError, match=r"one\.parquet is not a whole Parquet file"):
         stored_parquet([path]).column("age")
+
+
+def test_text_that_does_not_fit_is_refused(tmp_path: Path):
+    frame = measured().select("kg", "score")
+    letters = pl.Series("letter", ["dear all, " * 30] * frame.height)
+    table = stored(frame.with_columns(letters), tmp_path / "parts", [100_000])
+    assert table.text_bytes("letter") == frame.height * (16 + 300)
+    assert table.text_bytes("kg") == 0
+    with pytest.raises(InputError, match=r"'letter' takes 0.095 GB as text .* 0.09 GB may be"):
+        released_in_blocks(table, tmp_path / "scratch", memory=9e7)
+
+
+def test_blocks_of_many_scores_have_fewer_rows():
+    ground = Ground(_table(1_000_000), 4 * LEAF_ROWS)
+    wanted = [4 * LEAF_ROWS, 2 * LEAF_ROWS, LEAF_ROWS]
+    assert [ground.for_scores(n_scores).block_rows for n_scores in (1, 2, 50)] == wanted
+
+
+def test_few_rows_of_wide_releases_are_held_at_a_time(tmp_path: Path):
+    def rows(n_columns: int) -> tuple[int, int | None]:
+        columns: dict[str, Any] = {f"x{j}": None for j in range(n_columns)}
+        cells = StoredCells(Scratch(tmp_path, 10**6), columns, frozenset(), {}, "released")
+        return cells.rows_at_a_time // LEAF_ROWS, cells.rows_of_a_group
+
+    assert rows(3) == rows(20) == (16, None)
+    assert rows(100) == (3, 3 * LEAF_ROWS)
+    assert rows(10_000) == (1, LEAF_ROWS)

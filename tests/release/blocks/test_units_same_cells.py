@@ -77,8 +77,13 @@ def test_with_two_workers(tmp_path: Path, frame: pl.DataFrame, in_memory: Releas
         ({"mask": "permute"}, {}, DESIGN),
         ({"method": "sa"}, {"recipe": "paper"}, {"unit": "patient", "time": "day"}),
         ({}, {"recipe": "topcode", "drop": ("day", "age")}, {"unit": "patient"}),
+        (
+            {"scatters": ("cov", "cov4")},
+            {"drop": ("ward", "drinks", "pain", "part")},
+            {"unit": "patient", "time": "day"},
+        ),
     ],
-    ids=["permute", "paper", "no time"],
+    ids=["permute", "paper", "no time", "other scatters"],
 )
 def test_other_ways(
     tmp_path: Path, options: dict[str, Any], choices: dict[str, Any], design: dict[str, str]
@@ -181,11 +186,7 @@ def test_leaves_cover_all_units_of_a_long_table_alone():
     [
         ({"unit": "patient", "time": "pain"}, "two rows have the same one within"),
         ({"unit": "patient", "time": "day", "bound": "crp"}, "varies within units"),
-        (
-            {"unit": "patient", "weight": "age"},
-            "Weights of people with several rows need the table",
-        ),
-        ({"unit": "patient", "time": "wave"}, "side by side"),
+        ({"unit": "patient", "time": "wave", "weight": "age"}, "with a weight .here: .age.. that"),
     ],
 )
 def test_what_cannot_be_is_told(tmp_path: Path, design: dict[str, str], match: str):
@@ -197,6 +198,17 @@ def test_what_cannot_be_is_told(tmp_path: Path, design: dict[str, str], match: s
     table = stored(frame, tmp_path / "parts")
     with pytest.raises(InputError, match=match):
         released_in_blocks(table, tmp_path / "scratch", design=design)
+
+
+def test_a_declaration_that_cells_of_units_break_is_told(tmp_path: Path):
+    frame = visits_of_many().select("patient", "day", "age", "crp")
+    guessed = guess_schema(from_frame(frame))
+    age = replace(guessed.columns["age"], upper=60.0)
+    schema = replace(guessed, columns={**guessed.columns, "age": age})
+    schema = with_design(schema, unit="patient", time="day")
+    table = stored(frame, tmp_path / "parts")
+    with pytest.raises(InputError, match=r"Column 'age': \d+ of \d+ cells are above"):
+        released_in_blocks(table, tmp_path / "scratch", schema=schema)
 
 
 def test_units_that_do_not_fit_are_refused(tmp_path: Path):

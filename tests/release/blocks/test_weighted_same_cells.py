@@ -64,10 +64,8 @@ def test_weights_of_a_long_table_are_raked_as_those_of_a_short_one():
     assert found == pytest.approx(weights * np.exp(0.1 * values[:, 1]), rel=1e-6)
 
 
-def test_weights_that_are_not_positive_and_strata_are_refused(tmp_path: Path):
+def test_weights_that_are_not_positive_are_refused(tmp_path: Path):
     frame = survey().with_columns(weight=pl.col("weight") - pl.col("weight").min())
     table = stored(frame, tmp_path / "parts")
     with pytest.raises(InputError, match=r"'weight' is the weight: 1 of 201000 are not positive"):
         released_in_blocks(table, tmp_path / "a", design={"weight": "weight"})
-    with pytest.raises(InputError, match="Strata need the table in memory"):
-        released_in_blocks(table, tmp_path / "b", design={"strata": ("group",)})

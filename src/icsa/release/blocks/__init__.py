@@ -7,8 +7,9 @@ writes what comes out; `passes` runs tasks in this process, in others, or on a D
 
 from __future__ import annotations
 
-from icsa.release.blocks.block_releasing import MadeInBlocks, release_in_blocks
+from icsa.release.blocks.block_releasing import release_in_blocks
 from icsa.release.blocks.ground import Ground
+from icsa.release.blocks.made_in_blocks import MadeInBlocks
 from icsa.release.blocks.passes import Passes
 from icsa.release.blocks.scratch import Scratch
 

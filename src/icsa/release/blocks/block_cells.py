@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -12,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from icsa.columns import Column
+from icsa.inspection.unit_rows import Places
 from icsa.matrices import LEAF_ROWS
 from icsa.measures import Reach, reach_beyond
 from icsa.randomness import Key
@@ -24,15 +26,74 @@ from icsa.release.preparing import Extent, extent_of
 from icsa.release.releasing import is_reordered, row_order, with_reasons
 from icsa.tables.stored import StoredTable
 
-__all__ = ["Cells", "accounts_of", "give_reasons", "ready_cells"]
+__all__ = ["Cells", "StoredCells", "accounts_of", "give_reasons", "ready_cells", "write_cells"]
 
-# Rows whose cells are made at a time: with usual columns less than a hundred megabytes.
+# Rows of a column whose cells are made at a time, and cells of all columns: with usual ones less
+# than a hundred megabytes. No matter what memory there is, so that files are always the same.
 _ROWS = 16 * LEAF_ROWS
+_CELLS = 20 * _ROWS
+
+
+class Cells(ABC):
+    """Where the released cells come from, in the order of the columns."""
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """Rows of the release."""
+
+    @abstractmethod
+    def between(self, start: int, stop: int, names: Iterable[str] | None = None) -> pl.DataFrame:
+        """Return the cells of some rows, in all columns or some."""
+
+    @property
+    def starts(self) -> Places | None:
+        """Where units begin; None where every row is one."""
+        return None
+
+    def ends(self, rows: tuple[int, ...]) -> list[int]:
+        """Return where part files end, for an original whose parts have so many rows.
+
+        No unit is in two of them, and their shares are as those of the original.
+        """
+        starts = self.starts
+        if starts is None:
+            return list(accumulate(rows))
+        wanted = np.cumsum(rows) / sum(rows) * int(starts[-1])
+        return [int(starts[place]) for place in np.searchsorted(starts, np.floor(wanted))]
+
+    @property
+    @abstractmethod
+    def n_columns(self) -> int:
+        """Columns of the release."""
+
+    @property
+    def rows_at_a_time(self) -> int:
+        """Rows of all columns that are made at a time."""
+        leaves = _CELLS // max(self.n_columns, 1) // LEAF_ROWS
+        return min(max(leaves, 1) * LEAF_ROWS, _ROWS)
+
+    @property
+    def rows_of_a_group(self) -> int | None:
+        """Rows of a group in Parquet files, which are held until it is whole; None: as usual."""
+        return None if self.rows_at_a_time == _ROWS else self.rows_at_a_time
+
+    def blocks(
+        self,
+        start: int,
+        stop: int,
+        n_rows: int | None = None,
+        names: Sequence[str] | None = None,
+    ) -> Iterator[pl.DataFrame]:
+        """Yield the cells of some rows, block by block."""
+        step = n_rows or self.rows_at_a_time
+        for first in range(start, stop, step):
+            yield self.between(first, min(first + step, stop), names)
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
-    """Where the released cells come from, in the order of the columns.
+class StoredCells(Cells):
+    """Cells that are made of numbers in scratch, or are there themselves.
 
     Attributes
     ----------
@@ -57,20 +118,16 @@ class Cells:
         """Rows of the release."""
         return self.scratch.n_rows
 
-    def ends(self, rows: tuple[int, ...]) -> list[int]:
-        """Return where part files end, for an original whose parts have so many rows."""
-        return list(accumulate(rows))
+    @property
+    def n_columns(self) -> int:
+        """Columns of the release."""
+        return len(self.columns)
 
     def between(self, start: int, stop: int, names: Iterable[str] | None = None) -> pl.DataFrame:
         """Return the cells of some rows, in all columns or some."""
         rows = slice(start, stop)
         found = self.columns if names is None else names
         return pl.DataFrame([self._column(name, rows) for name in found])
-
-    def blocks(self, start: int, stop: int, n_rows: int = _ROWS) -> Iterator[pl.DataFrame]:
-        """Yield the cells of some rows, block by block."""
-        for first in range(start, stop, n_rows):
-            yield self.between(first, min(first + n_rows, stop))
 
     def _column(self, name: str, rows: slice) -> pl.Series:
         maker, place = self.columns[name], self.places[name]
@@ -85,7 +142,7 @@ class Cells:
 
 def ready_cells(
     passes: Passes, table: StoredTable, prepared: Prepared, plan: Plan, key: Key
-) -> Cells:
+) -> StoredCells:
     """Return where the released cells come from, after the passes that whole columns need."""
     names, schema = table.names, prepared.schema
     order = None
@@ -117,7 +174,7 @@ def ready_cells(
     places = {name: names.index(name) for name in makers}
     numbers = "released" if order is None else "ordered"
     fresh = frozenset(name for name in makers if schema.columns[name].action == "replace")
-    return Cells(passes.scratch, makers, fresh, places, numbers)
+    return StoredCells(passes.scratch, makers, fresh, places, numbers)
 
 
 def _write_order(scratch: Scratch, order: Any) -> None:
@@ -136,17 +193,19 @@ def _cells_path(scratch: Scratch, place: int) -> Path:
     return scratch.folder / "cells" / f"{place}.arrow"
 
 
-def _write_cells(scratch: Scratch, place: int, cells: pl.Series, order: str | None) -> None:
+def write_cells(scratch: Scratch, place: int, cells: pl.Series, order: str | None = None) -> None:
+    """Keep the cells of a column as they are, or in the order that is called so in scratch."""
     path = _cells_path(scratch, place)
     path.parent.mkdir(exist_ok=True)
     ordered = cells if order is None else cells[_order(scratch)]
-    ordered.to_frame().write_ipc(path, record_batch_size=_ROWS)
+    with scratch.telling_of_room():
+        ordered.to_frame().write_ipc(path, record_batch_size=_ROWS)
 
 
 def _keep_cells(
     scratch: Scratch, table: StoredTable, name: str, place: int, order: str | None
 ) -> None:
-    _write_cells(scratch, place, table.column(name).frame[name], order)
+    write_cells(scratch, place, table.column(name).frame[name], order)
 
 
 def give_reasons(
@@ -161,7 +220,7 @@ def give_reasons(
     """Write cells of which some say why they are missing, as often as the original's do."""
     released = column.cells(scratch.column("released", place))
     found, _ = with_reasons(released, table.column(column.name), column, Key(secret), exact=exact)
-    _write_cells(scratch, place, found, order)
+    write_cells(scratch, place, found, order)
 
 
 def accounts_of(

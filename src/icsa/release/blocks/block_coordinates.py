@@ -9,21 +9,31 @@ import numpy as np
 
 from icsa.correlations import varies
 from icsa.errors import InputError
-from icsa.ics import coordinates_from, extended, invariant_coordinates, whitened_rows
+from icsa.ics import (
+    coordinates_from,
+    extended,
+    invariant_coordinates,
+    shape_in_own_columns,
+    whitened_rows,
+)
 from icsa.matrices import LEAF_ROWS, Matrix, Vector, row_blocks
 from icsa.release.blocks.ground import Ground
 from icsa.release.blocks.passes import Passes, Task
 from icsa.release.blocks.scratch import Scratch
 from icsa.release.coordinates import FoundCoordinates, unused_notes
+from icsa.release.sampled_scatters import (
+    fitted_to_sample,
+    is_summed,
+    named_scatter,
+    sampled_rows,
+    telling_of_exact_fits,
+)
 from icsa.row_sums import added, products_of, total_of
 from icsa.scatters import SCATTERS, LocationScatter
 from icsa.scatters.anchored_estimate import AnchoredScatter, AnchorJudge, with_borrowed_variance
 from icsa.subspaces import MORE_ROWS, Relations, Subspace, independent_columns, subspace_of
 
 __all__ = ["Anchor", "InBlocks", "judge_rows"]
-
-# Sums over rows, with or without weights, are all that these need.
-_PLAIN = ("identity", "cov")
 
 
 class Anchor(Protocol):
@@ -123,32 +133,34 @@ class InBlocks:
                 "A score does not vary, as where a level is only declared: such a table is "
                 "released in memory only. Give --memory more, or drop columns with one value."
             )
-        for name in scatters:
-            if name not in self._judges and name not in _PLAIN:
-                raise InputError(
-                    f"The scatter {name} needs all rows in memory. Give --memory more, or use "
-                    "scatters that are sums over rows: "
-                    f"{', '.join((*_PLAIN, *(n for n in SCATTERS if SCATTERS[n].anchored_at)))}."
-                )
-        found = self._scatters((first, second))
-        borrowed = [s.n_borrowed if isinstance(s, AnchoredScatter) else 0 for s in found]
+        with telling_of_exact_fits():
+            return self._found(first, second, self._notes(names))
+
+    def _notes(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return what people should know of the judges."""
         unused = [
             [name for j, name in enumerate(names) if j not in judge.used]
             for judge in self._judges.values()
         ]
-        notes = tuple(dict.fromkeys(note for them in unused for note in unused_notes(them)))
-        if first in self._judges and second in self._judges and not any(borrowed):
-            coordinates = invariant_coordinates(np.zeros((2, self._p)), scatters=found)
-            return FoundCoordinates(coordinates, 0, notes)
-        self._space = self._spanned() if any(borrowed) else None
-        if self._space is not None:
-            (found[0],) = self._scatters((first,))
-        s1 = found[0]
+        return tuple(dict.fromkeys(note for them in unused for note in unused_notes(them)))
+
+    def _found(self, first: str, second: str, notes: tuple[str, ...]) -> FoundCoordinates:
+        pair = (first, second)
+        found: list[LocationScatter] = []
+        if all(name in self._judges for name in pair):
+            found = self._scatters(pair)
+            if not _n_borrowed(found):
+                coordinates = invariant_coordinates(np.zeros((2, self._p)), scatters=found)
+                return FoundCoordinates(coordinates, 0, notes)
+        self._space = self._spanned(pair)
+        s1 = found[0] if found and self._space is None else self._scatters((first,))[0]
         (whitened,) = self._scatters((second,), s1)
-        lent = max(s.n_borrowed if isinstance(s, AnchoredScatter) else 0 for s in (s1, whitened))
-        core = coordinates_from(s1, whitened.scatter, (first, second))
+        turned = whitened.scatter
+        if self._is_sampled(second) and SCATTERS[second].unit_determinant:
+            turned = shape_in_own_columns(turned, s1.factor)
+        core = coordinates_from(s1, turned, pair)
         coordinates = core if self._space is None else extended(core, self._space)
-        return FoundCoordinates(coordinates, lent, notes)
+        return FoundCoordinates(coordinates, _n_borrowed((s1, whitened)), notes)
 
     def flat_scores(self) -> set[int]:
         """Return the scores that do not vary among the rows that count for some judge."""
@@ -159,6 +171,9 @@ class InBlocks:
     def _scatters(
         self, names: Sequence[str], s1: LocationScatter | None = None
     ) -> list[LocationScatter]:
+        """Return scatters by name: of sums over rows, or the one that is fitted to a sample."""
+        if self._is_sampled(names[0]):
+            return [self._fitted_to_sample(names[0], s1)]
         moments = self._moments([self._number(name) for name in names], s1)
 
         def everyone() -> Matrix:
@@ -168,7 +183,7 @@ class InBlocks:
         for name, (mean, covariance) in zip(names, moments, strict=True):
             if name == "identity":
                 found.append(LocationScatter(mean, np.eye(mean.size)))
-            elif name in _PLAIN:
+            elif name not in self._judges:
                 found.append(LocationScatter(mean, covariance))
             else:
                 scatter, lent = with_borrowed_variance(mean, covariance, everyone)
@@ -183,6 +198,28 @@ class InBlocks:
                 )
         return found
 
+    def _is_sampled(self, name: str) -> bool:
+        return name not in self._judges and not is_summed(name)
+
+    def _fitted_to_sample(self, name: str, s1: LocationScatter | None) -> LocationScatter:
+        rows = sampled_rows(self._ground.n_rows)
+        among = _Among(self._p, self._space, (), s1)
+        tasks = [
+            Task(_some_rows, (block, among, rows[(rows >= block.start) & (rows < block.stop)]))
+            for block in self._ground.blocks
+        ]
+        found = self._passes.over(f"sampling scores {self._label(s1)}", tasks)
+
+        def everyone() -> Matrix:
+            return self._moments([None], s1)[0][1]
+
+        return fitted_to_sample(named_scatter(name), np.concatenate(found), everyone)
+
+    def _label(self, s1: LocationScatter | None) -> str:
+        """Return what tells passes over the same scores apart."""
+        whitened = "whitened " if s1 is not None else ""
+        return whitened + ("reduced " if self._space is not None else "")
+
     def _number(self, name: str) -> int | None:
         return list(self._judges).index(name) if name in self._judges else None
 
@@ -191,9 +228,7 @@ class InBlocks:
     ) -> list[tuple[Vector, Matrix]]:
         """Return mean and covariance for each of the sets of rows that count."""
         p = self._p if self._space is None else self._space.project.shape[0]
-        label = "whitened " if s1 is not None else ""
-        label += "reduced " if self._space is not None else ""
-        label += "-".join("all" if n is None else str(n) for n in numbers)
+        label = self._label(s1) + "-".join("all" if n is None else str(n) for n in numbers)
         among = _Among(self._p, self._space, tuple(numbers), s1)
         tasks = [Task(_totals, (rows, among)) for rows in self._ground.blocks]
         counts = [0] * len(numbers)
@@ -210,8 +245,12 @@ class InBlocks:
                 products[k] = added(leaves, products[k])
         return [(means[k], products[k] / (counts[k] - 1)) for k in range(len(numbers))]
 
-    def _spanned(self) -> Subspace | None:
+    def _spanned(self, pair: tuple[str, str]) -> Subspace | None:
         """Return the space that the scores span where some follow from others exactly."""
+        anchored = any(name in self._judges for name in pair)
+        if not anchored and not any(SCATTERS[name].needs_full_rank for name in pair):
+            return None
+        orthonormal = anchored or not all(SCATTERS[name].affine_equivariant for name in pair)
         ((means, covariance),) = self._moments([None], None)
         deviations = np.sqrt(np.diagonal(covariance))
         scratch, p, rounds = self._passes.scratch, self._p, 0
@@ -228,7 +267,7 @@ class InBlocks:
             return np.concatenate(found)[:MORE_ROWS]
 
         columns, weights = independent_columns(means, covariance, gathered, broken, scratch.n_rows)
-        return subspace_of(means, columns, weights, orthonormal=True)
+        return subspace_of(means, columns, weights, orthonormal=orthonormal)
 
 
 def _broken(
@@ -243,16 +282,31 @@ def _broken(
     return np.asarray(np.concatenate(found)[:MORE_ROWS] + rows.start)
 
 
+def _n_borrowed(scatters: Sequence[LocationScatter]) -> int:
+    """Return in how many directions only people who stand out vary."""
+    return max((s.n_borrowed for s in scatters if isinstance(s, AnchoredScatter)), default=0)
+
+
+def _scores(scratch: Scratch, rows: slice, among: _Among) -> Matrix:
+    """Return the scores of a block, in a space or whitened where that is asked for."""
+    space, s1 = among.space, among.whitened_by
+    x: Matrix = scratch.rows("standard", range(among.n_scores), rows)
+    if space is not None:
+        leaves = row_blocks(x.shape[0], LEAF_ROWS)
+        x = np.concatenate([space.reduce(x[leaf], space.origin) for leaf in leaves])
+    return x if s1 is None else whitened_rows(x, s1)
+
+
+def _some_rows(scratch: Scratch, rows: slice, among: _Among, wanted: np.ndarray) -> Matrix:
+    """Return some rows of a block."""
+    return np.ascontiguousarray(_scores(scratch, rows, among)[wanted - rows.start])
+
+
 def _leaves(
     scratch: Scratch, rows: slice, among: _Among
 ) -> Iterator[tuple[int, Matrix, np.ndarray]]:
     """Yield the number of a set, the scores of a leaf, and which of its rows count."""
-    space, s1 = among.space, among.whitened_by
-    x = scratch.rows("standard", range(among.n_scores), rows)
-    if space is not None:
-        leaves = row_blocks(x.shape[0], LEAF_ROWS)
-        x = np.concatenate([space.reduce(x[leaf], space.origin) for leaf in leaves])
-    x = x if s1 is None else whitened_rows(x, s1)
+    x = _scores(scratch, rows, among)
     flags = [
         np.ones(x.shape[0], dtype=bool)
         if number is None

@@ -45,6 +45,7 @@ def release_numbers(
     coordinates = plan.coordinates
     assert coordinates is not None
     p, k = plan.encoding.n_scores, coordinates.eigenvalues.size
+    ground = ground.for_scores(p)
     _mask(passes, ground, coordinates, plan.mask, key, p, k)
     move: Move | None = None
     if plan.wanted is not None:
@@ -131,9 +132,10 @@ def decode_column(scratch: Scratch, number: int, part: Part, encoding: Encoding)
     """Write the numbers of a column that is encoded."""
     missing = None
     if part.group is not None:
-        indicator = scratch.column("back", encoding.n_columns_scores + part.group)
-        missing = encoding.missing_rows(part.group, indicator)
-        del indicator
+        first = encoding.n_columns_scores
+        missing = encoding.missing_rows(
+            part.group, lambda group: scratch.column("back", first + group)
+        )
     places = range(part.place.start, part.place.stop)
     own = scratch.rows("back", places, slice(0, scratch.n_rows))
     numbers = part.decode(own, missing, keeps_quantiles=encoding.keeps_quantiles, in_place=True)

@@ -27,9 +27,16 @@ from icsa.release.blocks.passes import Passes, Task
 from icsa.release.blocks.scratch import Scratch, StoredNumbers
 from icsa.release.chosen_method import chosen_method, n_looked_at, require_no_mask_chosen
 from icsa.release.coordinates import coordinate_notes, judges_of, outlying_note
-from icsa.release.encoding import Encoding, Part, Presence, encoding_from, presence_of
+from icsa.release.encoding import (
+    Encoding,
+    Part,
+    Presence,
+    encoding_from,
+    presence_of,
+)
 from icsa.release.few_rows import require_enough_rows
 from icsa.release.methods import Method
+from icsa.release.nested_patterns import with_nested_patterns
 from icsa.release.planning import (
     Plan,
     calibration_rows,
@@ -72,6 +79,8 @@ def plan_in_blocks(passes: Passes, ground: Ground, prepared: Prepared, method: M
     coded: _Coded = passes.once("relations", _code, prepared, names)
     encoding = encoding_from(coded.columns, coded.presences, keep_quantiles=recipe.keep_quantiles)
     require_enough_rows(ground.n_rows, encoding)
+    if prepared.nested:
+        encoding = passes.once("patterns", _nest, encoding, coded.places)
     _require_room(ground, encoding, coded.derivation, prepared.schema)
     method, judges, instead = _judges(passes, encoding, coded, method)
     anchors = encoding.anchor_parts
@@ -85,7 +94,8 @@ def plan_in_blocks(passes: Passes, ground: Ground, prepared: Prepared, method: M
     fixed = "mask" in prepared.schema.recipe or not looked
     method, why = chosen_method(method, curved, ground.n_rows, coordinates=fixed)
     _require_coordinates(method, why)
-    blocks = InBlocks(passes, ground, encoding.n_scores, judges, constant)
+    n_scores = encoding.n_scores
+    blocks = InBlocks(passes, ground.for_scores(n_scores), n_scores, judges, constant)
     pair = (method.scatters[0], method.scatters[1])
     found = blocks.find(pair, [part.column.name for part in anchors])
     outlying: tuple[str, ...] = ()
@@ -187,6 +197,10 @@ def _code(scratch: Scratch, prepared: Prepared, names: tuple[str, ...]) -> _Code
         else:
             presences[name] = prepared.fitted[name].presence
     return _Coded(derivation, broken, coded, presences, places)
+
+
+def _nest(scratch: Scratch, encoding: Encoding, places: Places) -> Encoding:
+    return with_nested_patterns(encoding, StoredNumbers(scratch, places))
 
 
 def _kept(scratch: Scratch, prepared: Prepared, names: tuple[str, ...]) -> dict[str, Quantity]:

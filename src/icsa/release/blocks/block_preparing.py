@@ -21,7 +21,7 @@ from icsa.inspection.overview import guess_column
 from icsa.inspection.profile import profile_of
 from icsa.inspection.units_seen import may_name, rows_of_some, seen_in_sample
 from icsa.recipes import Recipe, resolve_recipe
-from icsa.release.blocks.ground import Ground
+from icsa.release.blocks.ground import Ground, memory_of_a_column
 from icsa.release.blocks.passes import Passes, Task
 from icsa.release.blocks.scratch import Scratch
 from icsa.release.encoding import Presence, presence_of
@@ -47,8 +47,13 @@ __all__ = [
     "declare_in_blocks",
     "fit_in_blocks",
     "prepare_in_blocks",
+    "require_no_units",
     "said_in_blocks",
 ]
+
+
+# Columns of text that looking at one holds at a time. Measured: 1.2.
+_TEXTS_AT_A_TIME = 1.5
 
 
 class Looked(NamedTuple):
@@ -105,6 +110,8 @@ class Prepared:
     ----------
     weight : str, optional
         The column of logarithms of weights, with which calibration compares correlations.
+    nested : bool
+        Whether cells that are missing wherever others are go on to be, as those of absent rows.
     """
 
     schema: Schema
@@ -113,6 +120,7 @@ class Prepared:
     others: Mapping[str, Kept]
     notes: tuple[str, ...]
     weight: str | None = None
+    nested: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,17 +166,19 @@ def declare_in_blocks(
     table, names = ground.table, ground.table.names
     said = {} if schema is None else schema.columns
     looked: list[Looked] = passes.over(
-        "looking at columns", [Task(_look, (table, name, said.get(name))) for name in names]
+        "looking at columns",
+        [Task(_look, (table, name, said.get(name), ground.memory)) for name in names],
     )
     columns = {one.spec.name: one.spec for one in looked}
     schema = Schema(columns=columns) if schema is None else replace(schema, columns=columns)
     declared = with_design(with_fates(schema, keep=keep, drop=drop), **design)
     require_needed(declared.design, drop)
     require_sense(declared)
-    _require_no_strata(declared)
     if declared.design.unit is None:
         for name in (n for n, one in zip(names, looked, strict=True) if one.may_name):
-            passes.once(f"people named by {names.index(name)}", _require_no_units, table, name)
+            passes.once(
+                f"people named by {names.index(name)}", require_no_units, table, name, "Released"
+            )
     require_masked(declared, table.without_rows())
     if declared.rules:
         passes.once("rules declared", _check_rules, table, declared)
@@ -188,10 +198,7 @@ def fit_in_blocks(
     chosen = resolve_recipe(declared.recipe, schema.recipe)
     if not names_with("mask", schema):
         raise InputError("No column is left to mask. Give at least one another kind or action.")
-    tasks = [
-        Task(_fit, (table, name, every.index(name), schema, chosen, declared.by_schema))
-        for name in names
-    ]
+    tasks = [Task(_fit, (table, name, every.index(name), schema, chosen)) for name in names]
     found = dict(zip(names, passes.over("fitting columns", tasks), strict=True))
     return Prepared(
         schema,
@@ -227,26 +234,23 @@ def said_in_blocks(choices: Mapping[str, Any]) -> dict[str, Any]:
     return {**choices, "keep": tuple(choices["keep"]), "drop": tuple(choices["drop"])}
 
 
-def _require_no_strata(schema: Schema) -> None:
-    """Refuse what needs all rows in memory."""
-    design = schema.design
-    for what, is_said in (
-        ("strata need", bool(design.strata)),
-        ("weights of people with several rows need", bool(design.unit and design.weight)),
-    ):
-        if is_said:
-            raise InputError(
-                f"{what[:1].upper()}{what[1:]} the table in memory, and this one is released from "
-                "files. Give --memory more (collect the frame first in Python), or leave them out."
-            )
-
-
-def _look(_: Scratch, table: StoredTable, name: str, spec: ColumnSpec | None) -> Looked:
-    one = table.column(name)
+def _look(
+    _: Scratch, table: StoredTable, name: str, spec: ColumnSpec | None, allowed: float
+) -> Looked:
+    needed = _TEXTS_AT_A_TIME * table.text_bytes(name)
+    if needed > max(allowed, memory_of_a_column(table.n_rows)):
+        raise InputError(
+            f"Column {name!r} takes {needed / 1e9:.2g} GB as text while it is looked at, and "
+            f"{allowed / 1e9:.2g} GB may be taken. Give --memory more or fewer --workers, or take "
+            "the column out of the file."
+        )
+    one, declared = table.column(name), spec is not None
     if spec is None:
         spec = guess_column(one, name)
     elif spec.action == "keep":  # it may be named under keep alone
         spec = replace(spec, kind=guess_kind(profile_of(one, name)).kind)
+    if declared:
+        check_column(spec, one)
     return Looked(spec, may_name(one.frame[name]))
 
 
@@ -260,8 +264,11 @@ def _check_rules(_: Scratch, table: StoredTable, schema: Schema) -> None:
     check_rules_hold(schema.rules, schema.columns, Table(frame, table.variables, table.layout))
 
 
-def _require_no_units(_: Scratch, table: StoredTable, name: str) -> None:
-    """Refuse a table in which a column seems to name people with several rows."""
+def require_no_units(_: Scratch, table: StoredTable, name: str, doing: str) -> None:
+    """Refuse a table in which a column seems to name people with several rows.
+
+    `doing` is what would be done to rows that are no people.
+    """
     own = table.column(name)
     profile = profile_of(own, name)
     rows = rows_of_some(own.frame[name])
@@ -271,7 +278,7 @@ def _require_no_units(_: Scratch, table: StoredTable, name: str) -> None:
     if seen_in_sample(sample, name, profile):
         raise InputError(
             f"Several rows seem to be about one person: {name!r} stands for "
-            f"{profile.distinct:,} people or groups in {profile.n_rows:,} rows. Released row by "
+            f"{profile.distinct:,} people or groups in {profile.n_rows:,} rows. {doing} row by "
             f"row, people would come apart. Add --unit {name}, with --time and --bound if there "
             "are such columns, or --unit none where every row is a person of its own (unit=False "
             "in Python)."
@@ -285,12 +292,9 @@ def _fit(
     place: int,
     schema: Schema,
     recipe: Recipe,
-    declared: bool,
 ) -> tuple[Fitted | Kept, tuple[str, ...]]:
     """Return a column, and what to look at in its cells; its numbers go to scratch."""
     table, spec = stored.column(name), schema.columns[name]
-    if declared:
-        check_column(spec, table)
     notes = cautions_on(table, schema)
     cells = table.frame[name]
     if spec.action == "replace":

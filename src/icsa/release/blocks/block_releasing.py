@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from icsa.columns import Column
 from icsa.randomness import Key
 from icsa.release.accounts import Looks, changes_between, warnings_of
-from icsa.release.blocks.block_cells import Cells, accounts_of, ready_cells
+from icsa.release.blocks.block_cells import accounts_of, ready_cells
 from icsa.release.blocks.block_masking import release_numbers
 from icsa.release.blocks.block_planning import plan_in_blocks
 from icsa.release.blocks.block_preparing import (
@@ -18,8 +17,10 @@ from icsa.release.blocks.block_preparing import (
     declare_in_blocks,
     prepare_in_blocks,
 )
-from icsa.release.blocks.block_weights import check_weights, logged, with_weights
+from icsa.release.blocks.block_raking import Weighed
+from icsa.release.blocks.block_weights import Weighing, check_weights, logged, with_weights
 from icsa.release.blocks.ground import Ground
+from icsa.release.blocks.made_in_blocks import MadeInBlocks
 from icsa.release.blocks.passes import Passes
 from icsa.release.blocks.scratch import StoredNumbers
 from icsa.release.methods import MethodOptions, method_of
@@ -29,25 +30,7 @@ from icsa.schema import Schema
 from icsa.tables import Table
 from icsa.threads import one_linear_algebra_thread
 
-__all__ = ["MadeInBlocks", "release_in_blocks"]
-
-
-@dataclass(frozen=True, eq=False)
-class MadeInBlocks:
-    """A release whose cells are made block by block, and the account of it.
-
-    Attributes
-    ----------
-    cells : Cells
-    release : Release
-        Its table has columns and no row.
-    columns : mapping of str to Column
-        Those that were masked, of rows.
-    """
-
-    cells: Cells
-    release: Release
-    columns: Mapping[str, Column]
+__all__ = ["release_declared", "release_in_blocks", "release_rows_in_blocks"]
 
 
 def release_in_blocks(
@@ -76,40 +59,60 @@ def release_in_blocks(
     method_of(**options)
     with one_linear_algebra_thread():
         declared = declare_in_blocks(passes, ground, schema, **choices)
-        if declared.schema.design.unit:
-            from icsa.release.blocks.units import release_units_in_blocks  # of passes like these
+        if declared.schema.design.strata:
+            from icsa.release.blocks.strata import release_strata_in_blocks  # each goes as a table
 
-            return release_units_in_blocks(passes, ground, declared, key, options)
-        if declared.schema.design.weight:
-            return _release_weighted(passes, ground, declared, key, options)
-        return _release_rows(passes, ground, declared, key, options)
+            return release_strata_in_blocks(passes, ground, declared, key, options)
+        return release_declared(passes, ground, declared, key, options)
+
+
+def release_declared(
+    passes: Passes, ground: Ground, declared: Declared, key: Key, options: MethodOptions
+) -> MadeInBlocks:
+    """Return the release of a table of which everything is known that is said of its rows."""
+    if declared.schema.design.unit:
+        from icsa.release.blocks.units import release_units_in_blocks  # of passes like these
+
+        return release_units_in_blocks(passes, ground, declared, key, options)
+    if declared.schema.design.weight:
+        return _release_weighted(passes, ground, declared, key, options)
+    return release_rows_in_blocks(passes, ground, declared, key, options)
 
 
 def _release_weighted(
     passes: Passes, ground: Ground, declared: Declared, key: Key, options: MethodOptions
 ) -> MadeInBlocks:
     """Return the release of a weighted sample."""
-    design = declared.schema.design
-    total: float = passes.once("weights", check_weights, ground.table, declared)
-    within, said = logged(ground, declared)
-    made = _release_rows(passes, within, said, key, options, weight=design.weight)
-    cells, account = with_weights(
-        passes, ground, made.cells, made.release, made.columns, design, total
+    schema, table = declared.schema, ground.table
+    total: float = passes.once("weights", check_weights, table, schema)
+    within, said = logged(table, schema)
+    weight = str(schema.design.weight)
+    made = release_rows_in_blocks(
+        passes,
+        replace(ground, table=within),
+        replace(declared, schema=said),
+        key,
+        options,
+        weight=weight,
     )
-    return replace(made, cells=cells, release=account)
+    original = Weighed(table, weight, None, passes.scratch)
+    return with_weights(passes, ground, Weighing(original, made.columns, schema, total), made)
 
 
-def _release_rows(
+def release_rows_in_blocks(
     passes: Passes,
     ground: Ground,
     declared: Declared,
     key: Key,
     options: MethodOptions,
+    *,
     weight: str | None = None,
+    nested: bool = False,
 ) -> MadeInBlocks:
-    """Return the release of a table with a row a person."""
+    """Return the release of a table with a row a person; `weight` and `nested` as `Prepared`'s."""
     method = method_of(**options)
-    prepared = replace(prepare_in_blocks(passes, ground, declared), weight=weight)
+    prepared = prepare_in_blocks(passes, ground, declared)
+    prepared = replace(prepared, weight=weight, nested=nested)
     if weight is None:  # totals are taken of the original's cells
         ground.table.let_go(_not_read_again(prepared))
     plan = plan_in_blocks(passes, ground, prepared, method)

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from icsa.errors import InputError
 from icsa.matrices import LEAF_ROWS
 from icsa.tables.stored import StoredTable
 
-__all__ = ["Ground", "free_memory", "memory_of_a_column", "row_ranges", "rows_in_memory"]
+__all__ = [
+    "TABLES_IN_MEMORY",
+    "Ground",
+    "free_memory",
+    "memory_of_a_column",
+    "row_ranges",
+    "rows_in_memory",
+]
 
 # Columns of numbers that a task on one column holds at a time: its cells and numbers, sorted ones,
 # and what is computed from them. Measured on columns of floats: 5.
 _COLUMNS_AT_A_TIME = 6
 # The same for a task on a block of rows, in blocks of all columns.
 _BLOCKS_AT_A_TIME = 5
+# Tables of memory that a release in memory takes at its widest; measured.
+TABLES_IN_MEMORY = 3.9
 # Of the memory that is free, what data may take; and what it is taken to be where nobody says.
 _SHARE_OF_FREE = 0.75
 _UNKNOWN_FREE = 4e9
@@ -47,7 +56,10 @@ class Ground:
 
     def require_room(self, n_columns: int, what: str, remedy: str) -> None:
         """Refuse a task that would hold so many columns of all rows, if that is too much."""
-        needed = 8.0 * self.n_rows * n_columns
+        self.require_bytes(8.0 * self.n_rows * n_columns, what, remedy)
+
+    def require_bytes(self, needed: float, what: str, remedy: str) -> None:
+        """Refuse a task that would hold so many bytes, if that is too much."""
         if needed > self.memory:
             raise InputError(
                 f"{what} would take {needed / 1e9:.2g} GB at a time, and {self.memory / 1e9:.2g} "
@@ -58,6 +70,11 @@ class Ground:
     def blocks(self) -> list[slice]:
         """Blocks of rows that cover the table."""
         return list(row_ranges(self.n_rows, self.block_rows))
+
+    def for_scores(self, n_scores: int) -> Ground:
+        """Return the same with fewer rows a block where there are more scores than columns."""
+        rows = self.block_rows * min(1.0, len(self.table.names) / max(n_scores, 1))
+        return replace(self, block_rows=max(LEAF_ROWS, int(rows) // LEAF_ROWS * LEAF_ROWS))
 
 
 def row_ranges(n_rows: int, block_rows: int) -> Iterator[slice]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import secrets
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,10 @@ from icsa.files import UNFINISHED, write_atomically
 from icsa.limits import LONG
 from icsa.randomness import Key
 from icsa.release.blocks.block_cells import Cells
-from icsa.release.blocks.block_releasing import MadeInBlocks, release_in_blocks
-from icsa.release.blocks.explained_passes import share_of_all
+from icsa.release.blocks.block_releasing import release_in_blocks
+from icsa.release.blocks.explained_passes import ROW_BY_ROW, Ways, share_of_all
 from icsa.release.blocks.ground import Ground, memory_of_a_column, rows_in_memory
+from icsa.release.blocks.made_in_blocks import MadeInBlocks
 from icsa.release.blocks.passes import Passes, Task
 from icsa.release.blocks.scratch import Scratch
 from icsa.release.blocks.scratch_runs import Run, opened_scratch
@@ -45,6 +46,7 @@ __all__ = [
     "anonymize_stored",
     "ground_for",
     "rows_of_a_block",
+    "ways_of",
     "write_file",
     "write_parts",
     "write_text_file",
@@ -65,7 +67,7 @@ class Resources:
     memory : int
         Bytes that data may take at a time, in all processes together.
     scratch : Path
-        A folder for files, as much as two and a half tables.
+        A folder for files, as much as two and a half tables; of strata, three and a half.
     workers : int
     dask : str, optional
         As `icsa.jobs.run` takes it.
@@ -80,10 +82,15 @@ class Resources:
     resume: bool = False
 
 
-def has_units(schema: Schema | None, choices: Mapping[str, Any]) -> bool:
-    """Return whether somebody said that people have several rows."""
-    said = choices.get("design", {}).get("unit")
-    return bool(schema.design.unit if said is None and schema is not None else said)
+def ways_of(schema: Schema | None, choices: Mapping[str, Any]) -> Ways:
+    """Return which way a table goes, by what somebody said of it."""
+    unit, role, strata = (_is_said(key, schema, choices) for key in ("unit", "role", "strata"))
+    return Ways(of_units=unit, side_by_side=role, of_strata=strata)
+
+
+def _is_said(key: str, schema: Schema | None, choices: Mapping[str, Any]) -> bool:
+    said = choices.get("design", {}).get(key)
+    return bool(getattr(schema.design, key) if said is None and schema is not None else said)
 
 
 def ground_for(table: StoredTable, resources: Resources, *, of_units: bool = False) -> Ground:
@@ -151,28 +158,49 @@ def anonymize_stored(
     is_text = isinstance(source, TextTable)
     if not isinstance(source, TextTable) or not source.file.quoted:
         rows_of_a_block(source.n_rows, 1, resources)  # refused before anything is read
-    of_units = False
+    ways, farthest = ROW_BY_ROW, 0.0
+
+    def tell(name: str, share: float) -> None:
+        nonlocal ways, farthest
+        if name == "places of rows":  # times may be the same for all
+            ways = ways._replace(side_by_side=True)
+        shown, done = share_of_all(name, share, is_text=is_text, ways=ways)
+        farthest = max(farthest, done)  # passes may come in rounds
+        told(shown, farthest)
+
     with opened_scratch(resources.scratch, run, resume=resources.resume) as folder:
-        passes = Passes(
-            Scratch(folder, 0),
-            workers=resources.workers,
-            dask=resources.dask,
-            told=lambda name, share: told(
-                *share_of_all(name, share, is_text=is_text, of_units=of_units)
-            ),
-        )
-        table = source
-        if isinstance(table, TextTable):
-            table = table.stored(passes, resources.memory)
-        passes = replace(passes, scratch=Scratch(folder, table.n_rows))
+        scratch, workers = Scratch(folder, 0), resources.workers
+        passes = Passes(scratch, workers=workers, dask=resources.dask, told=tell)
+        table = _stored(source, passes, resources)
         given = schema(table.without_rows()) if callable(schema) else schema
-        of_units = has_units(given, choices)
-        ground = ground_for(table, resources, of_units=of_units)
+        ways = ways_of(given, choices)
+        ground = ground_for(table, resources, of_units=ways.of_units)
+        passes = replace(passes, scratch=Scratch(folder, table.n_rows))
+        begun = _rows_of_begun_blocks(passes.scratch, ground.block_rows)
+        if begun > ground.block_rows:
+            passes.scratch.clear()
+            table = _stored(source, passes, resources)
+            begun = _rows_of_begun_blocks(passes.scratch, ground.block_rows)
+        ground = replace(ground, table=table, block_rows=begun)
         made = release_in_blocks(
             passes, ground, key, schema=given, choices=choices, options=options
         )
         write(passes, table, made)
     return made.release
+
+
+def _stored(source: StoredTable | TextTable, passes: Passes, resources: Resources) -> StoredTable:
+    return source.stored(passes, resources.memory) if isinstance(source, TextTable) else source
+
+
+def _rows_of_begun_blocks(scratch: Scratch, block_rows: int) -> int:
+    """Return the rows of a block in the run that is gone on with, or else of this one.
+
+    What a pass over blocks has kept is of the blocks that it began with, and goes with no others.
+    """
+    if not scratch.has("rows of a block"):
+        scratch.keep("rows of a block", block_rows)
+    return int(scratch.kept("rows of a block"))
 
 
 def write_text_file(passes: Passes, made: MadeInBlocks, path: Path) -> None:
@@ -219,7 +247,7 @@ def write_file(cells: Cells, path: Path, told: Callable[[float], None]) -> None:
             told(done / n_rows)
 
     lazy = register_io_source(blocks, schema=cells.between(0, 0).schema)
-    write_atomically(path, lambda beside: lazy.sink_parquet(beside))
+    write_atomically(path, partial(lazy.sink_parquet, row_group_size=cells.rows_of_a_group))
 
 
 def write_parts(
@@ -229,20 +257,40 @@ def write_parts(
 
     Each has as many rows as the original's, or as large a share of them in whole units.
     """
-    beside = folder.with_name(f"{UNFINISHED}{secrets.token_hex(4)}-{folder.name}")
+    mark = secrets.token_hex(4)
+    beside = folder.with_name(f"{UNFINISHED}{mark}-{folder.name}")
     beside.mkdir()
     try:
-        ends = cells.ends(table.rows)
+        ends, names = cells.ends(table.rows), _part_names(table.parts)
         tasks = [
-            Task(_write_part, (cells, start, end, beside / f"{part.stem}.parquet"))
-            for part, start, end in zip(table.parts, [0, *ends], ends, strict=False)
+            Task(_write_part, (cells, start, end, beside / name))
+            for name, start, end in zip(names, [0, *ends], ends, strict=False)
         ]
-        passes.over(f"writing {beside.name}", tasks)
+        passes.over(f"writing {mark}", tasks)
         if folder.exists() and force:
             shutil.rmtree(folder)
         beside.replace(folder)
+    except OSError as error:
+        if error.filename and Path(error.filename).parent == beside:  # a name that nobody gave
+            error.filename = str(folder / Path(error.filename).name)
+        raise
     finally:
         shutil.rmtree(beside, ignore_errors=True)
+
+
+def _part_names(parts: Sequence[Path]) -> list[str]:
+    """Return the names of a release's part files: the original's, with their suffixes if need be.
+
+    Examples
+    --------
+    >>> _part_names([Path("a.parquet"), Path("b.pq")])
+    ['a.parquet', 'b.parquet']
+    >>> _part_names([Path("a.0"), Path("a.1")])
+    ['a.0.parquet', 'a.1.parquet']
+    """
+    stems = [part.stem for part in parts]
+    names = stems if len(set(stems)) == len(stems) else [part.name for part in parts]
+    return [f"{name}.parquet" for name in names]
 
 
 def _write_part(_: Scratch, cells: Cells, start: int, stop: int, path: Path) -> None:
@@ -256,4 +304,4 @@ def _write_part(_: Scratch, cells: Cells, start: int, stop: int, path: Path) -> 
         yield from cells.blocks(start, stop)
 
     lazy = register_io_source(blocks, schema=cells.between(0, 0).schema)
-    write_atomically(path, lambda beside: lazy.sink_parquet(beside))
+    write_atomically(path, partial(lazy.sink_parquet, row_group_size=cells.rows_of_a_group))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import atexit
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,9 @@ import polars as pl
 from icsa.limits import LONG
 from icsa.randomness import Key
 from icsa.release.blocks.block_preparing import said_in_blocks
-from icsa.release.blocks.block_releasing import MadeInBlocks
 from icsa.release.blocks.ground import free_memory, memory_of_a_column
 from icsa.release.blocks.large_runs import Resources, anonymize_stored, write_parts
+from icsa.release.blocks.made_in_blocks import MadeInBlocks
 from icsa.release.blocks.passes import Passes
 from icsa.release.blocks.scratch_runs import Run
 from icsa.release.methods import MethodOptions
@@ -27,7 +28,7 @@ from icsa.schema_files import read_schema
 from icsa.tables import Table, from_frame
 from icsa.tables.stored import StoredTable, parquet_parts, stored_parquet
 
-__all__ = ["anonymize_lazily"]
+__all__ = ["anonymize_lazily", "stored_frame"]
 
 
 def anonymize_lazily(
@@ -60,42 +61,58 @@ def anonymize_lazily(
     """
     folder = Path(tempfile.mkdtemp(prefix="icsa-"))  # only its owner may read it
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    original = folder / "original"
-    original.mkdir()
+    with _removed_on_error(folder):
+        original = folder / "original"
+        table = stored_frame(frame, original)
+        if table.n_rows <= LONG:
+            whole = pl.DataFrame([table.column(name).frame[name] for name in table.names])
+            made = in_memory(Table(whole), key, schema, choices, options, told)
+            shutil.rmtree(folder)
+            return replace(made, table=_of_kind(made.table.frame, frame))
+        given = _checked(schema, table)
+        out = folder / "release"
+
+        def write(passes: Passes, _: StoredTable, made: MadeInBlocks) -> None:
+            write_parts(passes, made.cells, table, out, force=False)
+
+        memory = max(2 * memory_of_a_column(table.n_rows), int(free_memory()))
+        released = anonymize_stored(
+            table,
+            key,
+            write,
+            Resources(memory=memory, scratch=folder),
+            Run({"input": "a frame"}, key, resumable=False),
+            schema=given,
+            choices=said_in_blocks(choices),
+            options=options,
+            told=told,
+        )
+        shutil.rmtree(original)
+        return replace(released, table=_read(out, frame))
+
+
+@contextmanager
+def _removed_on_error(folder: Path) -> Iterator[None]:
+    """Remove a folder after an error, and not only when the program ends, which may be late."""
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def stored_frame(frame: Any, folder: Path) -> StoredTable:
+    """Return a frame that is not in memory after it was computed into a folder, which is made."""
+    folder.mkdir()
     if isinstance(frame, pl.LazyFrame):
-        frame.sink_parquet(original / "part-0.parquet")
+        frame.sink_parquet(folder / "part-0.parquet")
     else:
         import dask
 
         parts = enumerate(frame.to_delayed())
         written = dask.delayed(_write_partition)
-        dask.compute(*(written(part, original / f"part-{k:06}.parquet") for k, part in parts))
-    table = stored_parquet(parquet_parts(original))
-    if table.n_rows <= LONG:
-        whole = pl.DataFrame([table.column(name).frame[name] for name in table.names])
-        made = in_memory(Table(whole), key, schema, choices, options, told)
-        shutil.rmtree(folder)
-        return replace(made, table=_of_kind(made.table.frame, frame))
-    given = _checked(schema, table)
-    out = folder / "release"
-
-    def write(passes: Passes, _: StoredTable, made: MadeInBlocks) -> None:
-        write_parts(passes, made.cells, table, out, force=False)
-
-    memory = max(2 * memory_of_a_column(table.n_rows), int(free_memory()))
-    released = anonymize_stored(
-        table,
-        key,
-        write,
-        Resources(memory=memory, scratch=folder),
-        Run({"input": "a frame"}, key, resumable=False),
-        schema=given,
-        choices=said_in_blocks(choices),
-        options=options,
-        told=told,
-    )
-    shutil.rmtree(original)
-    return replace(released, table=_read(out, frame))
+        dask.compute(*(written(part, folder / f"part-{k:06}.parquet") for k, part in parts))
+    return stored_parquet(parquet_parts(folder))
 
 
 def _write_partition(part: Any, path: Path) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from icsa.errors import ICSAError
 from icsa.jobs import Job, Work, run
 from icsa.release.blocks.scratch import Scratch
 from icsa.threads import at_most_threads, give_back_memory, one_linear_algebra_thread
@@ -81,7 +82,11 @@ class Passes:
             work = Work(name.replace(" ", "_"), place, tuple(jobs), _perform)
             dask = self.dask if len(jobs) > 1 else None
             workers = min(self.workers, len(jobs))
-            run(work, workers=workers, dask=dask, progress=advance)
+            try:
+                run(work, workers=workers, dask=dask, progress=advance)
+            except (ICSAError, OSError) as error:
+                error.__notes__ = []  # which task it was says nothing to whoever has the table
+                raise
         for each in names:
             yield self.scratch.kept(each)
 

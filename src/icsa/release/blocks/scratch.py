@@ -28,7 +28,7 @@ import polars as pl
 from icsa.files import UNFINISHED
 from icsa.matrices import Matrix, Vector
 
-__all__ = ["Scratch", "StoredNumbers"]
+__all__ = ["Scratch", "StoredNumbers", "read_starts", "write_starts"]
 
 _SPARE = "spare"
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -95,7 +95,7 @@ class Scratch:
             raise OSError(
                 errno.ENOSPC,
                 "No space left for scratch files: a table in blocks needs up to 2.5 times its "
-                "size. Make room, or give another --scratch.",
+                "size, and 3.5 times with strata. Make room, or give another --scratch.",
                 str(self.folder.parent),
             ) from None
 
@@ -191,6 +191,12 @@ class Scratch:
         """Let go of what was kept."""
         (self.folder / "found" / name).unlink(missing_ok=True)
 
+    def clear(self) -> None:
+        """Remove all columns, and whatever was kept."""
+        for path in self.folder.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path)
+
     def link(self, what: str, place: int, other: str, other_place: int) -> None:
         """Let a column stand for another as well, without a copy where the disk can do that."""
         target = self.path(other, other_place)
@@ -242,3 +248,13 @@ class StoredNumbers(Mapping[str, Vector]):
     def places(self) -> dict[str, tuple[str, int]]:
         """Return where each column is."""
         return dict(self._places)
+
+
+def write_starts(scratch: Scratch, starts: npt.NDArray[np.int64]) -> None:
+    """Keep where units begin."""
+    scratch.write("starts", 0, starts)
+
+
+def read_starts(scratch: Scratch) -> npt.NDArray[np.int64]:
+    """Return where units begin."""
+    return np.fromfile(scratch.path("starts", 0), dtype=np.int64)

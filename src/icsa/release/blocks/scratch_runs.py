@@ -8,13 +8,14 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from icsa.errors import InputError
 from icsa.jobs.folder import locked
 from icsa.randomness import Key
 
-__all__ = ["Run", "leftovers", "opened_scratch"]
+__all__ = ["Run", "is_there", "leftovers", "opened_scratch"]
 
 _PREFIX = ".icsa-scratch-"
 _NOTE = "run.json"
@@ -31,14 +32,29 @@ class Run:
         Only what it gives for this purpose is looked at, which tells nothing of the key.
     resumable : bool
         Whether the same key can be had again.
+    command : str
+        What runs, for the next command to tell of what it left.
     """
 
-    def __init__(self, facts: Mapping[str, Any], key: Key, *, resumable: bool) -> None:
+    def __init__(
+        self,
+        facts: Mapping[str, Any],
+        key: Key,
+        *,
+        resumable: bool,
+        command: str = "icsa anonymize",
+    ) -> None:
         mark = key.stream("scratch").random_bytes(16).tobytes().hex()
         text = json.dumps({**facts, "key": mark}, sort_keys=True, default=str)
         self.name = hashlib.sha256(text.encode()).hexdigest()[:16]
         self.about = str(facts.get("input", ""))
         self.resumable = resumable
+        self.command = command
+
+    def note(self) -> str:
+        """Return what its folder says of it, for whoever finds it."""
+        said = {"input": self.about, "command": self.command, "resumable": self.resumable}
+        return json.dumps(said)
 
 
 @contextmanager
@@ -48,12 +64,16 @@ def opened_scratch(base: Path, run: Run, *, resume: bool) -> Iterator[Path]:
     It is removed when all is done and after errors. It stays after an interruption, and where the
     process is killed; what stays is gone on with if `resume` is said, and is in the way if not.
     """
-    folder = base / f"{_PREFIX}{run.name}"
+    folder = _folder(base, run)
     if folder.exists() and not resume:
+        if _is_locked(folder):
+            raise InputError(
+                f"Another process runs this command, and computes in {folder}. Wait for it."
+            )
         raise InputError(
             f"{folder} is what an interrupted run of this command left "
             f"({_gigabytes(folder)}; it holds what the table holds). Add --resume to go on with "
-            f"it, or remove it: rm -r {folder}"
+            f"it, or remove it: rm -r {quote(str(folder))}"
         )
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -63,8 +83,9 @@ def opened_scratch(base: Path, run: Run, *, resume: bool) -> Iterator[Path]:
         ) from None
     folder.chmod(0o700)  # whatever the umask says
     with locked(folder):
-        (folder / _NOTE).write_text(json.dumps({"input": run.about}), encoding="utf-8")
+        (folder / _NOTE).write_text(run.note(), encoding="utf-8")
         try:
+            (folder / _NOTE).write_text(run.note(), encoding="utf-8")
             yield folder
         except KeyboardInterrupt as stop:
             if run.resumable:
@@ -78,6 +99,15 @@ def opened_scratch(base: Path, run: Run, *, resume: bool) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _folder(base: Path, run: Run) -> Path:
+    return base / f"{_PREFIX}{run.name}"
+
+
+def is_there(base: Path, run: Run) -> bool:
+    """Return whether an interrupted run like this one left its scratch in a folder."""
+    return _folder(base, run).exists()
+
+
 def leftovers(base: Path, run: Run) -> list[str]:
     """Return a sentence on each scratch folder that a killed run of another command left."""
     found = []
@@ -85,13 +115,19 @@ def leftovers(base: Path, run: Run) -> list[str]:
         if folder.name == f"{_PREFIX}{run.name}" or _is_locked(folder):
             continue
         try:
-            about = json.loads((folder / _NOTE).read_text(encoding="utf-8"))["input"]
-        except (OSError, ValueError, KeyError):
-            about = "a table"
+            said = json.loads((folder / _NOTE).read_text(encoding="utf-8"))
+            about, command, resumable = said["input"], said["command"], said["resumable"]
+        except (OSError, ValueError, KeyError, TypeError):
+            about, command, resumable = "a table", "icsa", False
+        on = (
+            "Go on with it by that command and --resume, or remove it"
+            if resumable
+            else "Nothing can go on with it: remove it"
+        )
         found.append(
-            f"{folder} was left by a run on {about} that was killed ({_gigabytes(folder)}; it "
-            "holds what the table holds). Go on with it by that command and --resume, or remove "
-            f"it: rm -r {folder}"
+            f"{folder} was left by a run on {about} that was killed ({command}; "
+            f"{_gigabytes(folder)}; it holds what the table holds). {on}: "
+            f"rm -r {quote(str(folder))}"
         )
     return found
 

@@ -68,6 +68,11 @@ class TextTable:
         """Names of the columns, by the header."""
         return tuple(header_of(self.file, self.options).names)
 
+    @property
+    def n_bytes(self) -> int:
+        """What the cells take in memory: their text, or eight bytes each."""
+        return max(self.file.size, 8 * self.n_rows * len(self.names))
+
     def stored(self, passes: Passes, memory: int) -> StoredColumns:
         """Return the table, its columns in scratch; what is there already is not read again.
 

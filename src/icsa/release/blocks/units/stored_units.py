@@ -11,20 +11,13 @@ import polars as pl
 
 from icsa.inspection.design_checks import checked_units
 from icsa.inspection.unit_rows import Places, UnitRows
-from icsa.release.blocks.scratch import Scratch
+from icsa.release.blocks.scratch import Scratch, read_starts, write_starts
 from icsa.release.units.wide_tables import layout_by_time
 from icsa.schema import Schema
 from icsa.tables import Table
 from icsa.tables.stored import StoredTable
 
-__all__ = [
-    "FoundUnits",
-    "StoredUnits",
-    "find_units",
-    "read_starts",
-    "units_path",
-    "write_starts",
-]
+__all__ = ["FoundUnits", "StoredUnits", "find_units", "units_path"]
 
 
 class FoundUnits(NamedTuple):
@@ -80,16 +73,6 @@ class StoredUnits:
         return self.table.without_rows()
 
 
-def write_starts(scratch: Scratch, starts: Places) -> None:
-    """Keep where units begin."""
-    scratch.write("starts", 0, starts)
-
-
-def read_starts(scratch: Scratch) -> Places:
-    """Return where units begin."""
-    return np.fromfile(scratch.path("starts", 0), dtype=np.int64)
-
-
 def units_path(scratch: Scratch) -> Path:
     """Return the file of the released table with a row a unit."""
     return scratch.folder / "units.arrow"
@@ -106,4 +89,4 @@ def find_units(scratch: Scratch, table: StoredTable, schema: Schema) -> FoundUni
     scratch.write("order", 0, rows.order)
     write_starts(scratch, rows.starts)
     layout = None if not design.time else layout_by_time(named, rows, design.time, (), ())
-    return FoundUnits(rows.n_units, None if layout is None else layout.n_places)
+    return FoundUnits(rows.n_units, None if layout is None else layout.shape.n_places)

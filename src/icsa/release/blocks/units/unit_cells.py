@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,23 +10,24 @@ import numpy as np
 import polars as pl
 
 from icsa.columns import Column
+from icsa.inspection.unit_rows import Places
 from icsa.randomness import Key
 from icsa.release.accounts import Looks, changes_between, warnings_of
-from icsa.release.blocks.block_cells import Cells, accounts_of, give_reasons
-from icsa.release.blocks.block_releasing import MadeInBlocks
+from icsa.release.blocks.block_cells import StoredCells, accounts_of, give_reasons
+from icsa.release.blocks.made_in_blocks import MadeInBlocks
 from icsa.release.blocks.passes import Passes, Task
-from icsa.release.blocks.scratch import StoredNumbers
-from icsa.release.blocks.units.stored_units import read_starts, units_path
+from icsa.release.blocks.scratch import StoredNumbers, read_starts
+from icsa.release.blocks.units.stored_units import units_path
 from icsa.release.blocks.units.unit_preparing import PreparedUnits
 from icsa.release.releasing import Release
 from icsa.release.units.level_plan import LevelPlan
 from icsa.tables import Table
 
-__all__ = ["UnitCells", "made_of_units"]
+__all__ = ["UnitCells", "made_of_units", "units_of_rows"]
 
 
 @dataclass(frozen=True, eq=False)
-class UnitCells(Cells):
+class UnitCells(StoredCells):
     """Where released cells come from, those of units from a table with a row each.
 
     Attributes
@@ -40,26 +41,41 @@ class UnitCells(Cells):
     units: Path
     of_units: frozenset[str]
 
+    @property
+    def starts(self) -> Places:
+        """Where units begin."""
+        return read_starts(self.scratch)
+
     def between(self, start: int, stop: int, names: Iterable[str] | None = None) -> pl.DataFrame:
         """Return the cells of some rows, in all columns or some."""
         wanted = list(self.columns if names is None else names)
-        starts = read_starts(self.scratch)
-        first = int(np.searchsorted(starts, start, side="right")) - 1
-        last = int(np.searchsorted(starts, stop, side="left"))
-        edges = np.clip(starts[first : last + 1], start, stop)
-        rows = np.repeat(np.arange(edges.size - 1), np.diff(edges))
-        lazy = pl.scan_ipc(self.units).slice(first, max(last - first, 0))
-        own = lazy.select(sorted(self.of_units.intersection(wanted))).collect()[rows]
+        above = sorted(self.of_units.intersection(wanted))
+        own = self._of_units(slice(start, stop), above) if above else pl.DataFrame()
         numbers = slice(start, stop)
         return pl.DataFrame(
             [own[n] if n in self.of_units else self._column(n, numbers) for n in wanted]
         )
 
-    def ends(self, rows: tuple[int, ...]) -> list[int]:
-        """Return where part files end: no unit is in two, shares as those of the original."""
-        starts = read_starts(self.scratch)
-        wanted = np.cumsum(rows) / sum(rows) * int(starts[-1])
-        return [int(starts[place]) for place in np.searchsorted(starts, np.floor(wanted))]
+    def _of_units(self, rows: slice, names: Sequence[str]) -> pl.DataFrame:
+        """Return the cells that some rows have of their units."""
+        starts = self.starts
+        units = units_of_rows(starts, rows.start, rows.stop)
+        edges = np.clip(starts[units.start : units.stop + 1], rows.start, rows.stop)
+        unit = np.repeat(np.arange(edges.size - 1), np.diff(edges))
+        lazy = pl.scan_ipc(self.units).slice(units.start, units.stop - units.start)
+        return lazy.select(names).collect()[unit]
+
+
+def units_of_rows(starts: Places, start: int, stop: int) -> slice:
+    """Return the units that have some rows, where each begins.
+
+    Examples
+    --------
+    >>> units_of_rows(np.array([0, 2, 3, 7]), 2, 4), units_of_rows(np.array([0, 2, 3, 7]), 0, 0)
+    (slice(1, 3, None), slice(0, 0, None))
+    """
+    first = int(np.searchsorted(starts, start, side="right")) - 1
+    return slice(first, max(int(np.searchsorted(starts, stop, side="left")), first))
 
 
 def made_of_units(

@@ -14,8 +14,7 @@ from icsa.constraints.coded_columns import coded_columns
 from icsa.inspection.unit_rows import Places, some_units, unit_leaves
 from icsa.matrices import Matrix, Vector
 from icsa.release.blocks.passes import Passes, Task
-from icsa.release.blocks.scratch import Scratch, StoredNumbers
-from icsa.release.blocks.units.stored_units import read_starts
+from icsa.release.blocks.scratch import Scratch, StoredNumbers, read_starts
 from icsa.release.blocks.units.unit_preparing import PreparedUnits
 from icsa.release.encoding import Encoding, Part, Presence, encoding_from, presence_of
 from icsa.release.limits import LIMITS
@@ -109,12 +108,13 @@ class UnitFiles:
         ends = self.units.column("ends", 0)[units] if self.bounded else None
         x = self.units.gathered("x", range(self.width), units)
         design = self.curve.design(elapsed, own, ends, x)
-        return _Some(rows, own, design, self.curve.slopes(elapsed, rows.size), x)
+        return _Some(units, rows, own, design, self.curve.slopes(elapsed, rows.size), x)
 
 
 class _Some(NamedTuple):
-    """A sample of units: their rows among all, where they begin, and what explains them."""
+    """A sample of units: they and their rows among all, where they begin, what explains them."""
 
+    units: Places
     rows: Places
     starts: Places
     design: Matrix
@@ -196,7 +196,10 @@ def plan_rows_in_blocks(passes: Passes, prepared: PreparedUnits) -> PlannedRows:
         timed=prepared.timed,
         bounded=bounded,
     )
-    wanted = passes.once("what units and rows have in common", _want, files, level, coded.places)
+    weighing = None if prepared.weight is None else above.numbers[prepared.weight]
+    wanted = passes.once(
+        "what units and rows have in common", _want, files, level, coded.places, weighing
+    )
     pattern: int = passes.once("columns of times", _n_pattern)
     width = explained_by.width + pattern + 1
     sloped = sloped_scores(encoding, starts, width, timed=prepared.timed)
@@ -303,8 +306,14 @@ def _explain(_: Scratch, prepared: PreparedUnits, kept: Mapping[str, Column]) ->
     return found
 
 
-def _want(scratch: Scratch, files: UnitFiles, level: RowLevel, places: PlacesOf) -> LevelStatistics:
-    """Return what calibration aims at, from some units."""
+def _want(
+    scratch: Scratch,
+    files: UnitFiles,
+    level: RowLevel,
+    places: PlacesOf,
+    logarithms: Vector | None,
+) -> LevelStatistics:
+    """Return what calibration aims at, from some units; those may have logarithms of weights."""
     starts = read_starts(scratch)
     some = files.some(starts, LIMITS.sample_rows)
     numbers = {
@@ -312,8 +321,9 @@ def _want(scratch: Scratch, files: UnitFiles, level: RowLevel, places: PlacesOf)
         for part in level.encoding.parts
     }
     view = level.encoding.view(numbers)
+    weights = None if logarithms is None else np.exp(logarithms)[some.units]
     return level_statistics(
-        view, some.design, some.starts, some.x, some.times, ends=files.compared_ends
+        view, some.design, some.starts, some.x, some.times, weights, files.compared_ends
     )
 
 

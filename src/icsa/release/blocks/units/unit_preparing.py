@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -10,13 +11,12 @@ import polars as pl
 
 from icsa.columns import ColumnSpec
 from icsa.columns.declared import Belonging
-from icsa.errors import InputError
 from icsa.inspection.design_checks import require_constant
 from icsa.inspection.overview import guess_column
 from icsa.inspection.unit_rows import Places
 from icsa.matrices import Vector
 from icsa.release.blocks.block_preparing import Declared, Prepared, fit_in_blocks
-from icsa.release.blocks.ground import Ground
+from icsa.release.blocks.block_weights import logged
 from icsa.release.blocks.passes import Passes, Task
 from icsa.release.blocks.scratch import Scratch
 from icsa.release.blocks.units.stored_units import FoundUnits, StoredUnits, find_units
@@ -34,18 +34,67 @@ from icsa.release.units.two_levels import (
 )
 from icsa.release.units.visit_times import TimePattern
 from icsa.release.ways import is_wide
+from icsa.release.weighted_release import weighted_units
 from icsa.schema import Schema
 from icsa.tables import Table
+from icsa.tables.stored import StoredTable
 
-__all__ = ["PreparedUnits", "pattern_kept", "prepare_units_in_blocks"]
+__all__ = [
+    "DeclaredUnits",
+    "PreparedUnits",
+    "belonging_in_blocks",
+    "declare_units_in_blocks",
+    "pattern_kept",
+    "prepare_units_in_blocks",
+]
 
 
 class _Belongs(NamedTuple):
-    """Whether a column belongs to units or rows, in how many it varies, and what it is then."""
+    """Whether a column belongs to units or rows, in how many it varies, and what it is then.
+
+    Its missing cells are counted besides.
+    """
 
     where: Belonging
     varying: int
     spec: ColumnSpec
+    missing: int
+
+
+@dataclass(frozen=True, eq=False)
+class DeclaredUnits:
+    """What the columns of a large table are, and which rows belong to which unit.
+
+    Attributes
+    ----------
+    declared : Declared
+        Whose schema says of every column where it belongs.
+    found : FoundUnits
+    stored : StoredUnits
+    missing : mapping of str to int
+        Missing cells of every column.
+    """
+
+    declared: Declared
+    found: FoundUnits
+    stored: StoredUnits
+    missing: Mapping[str, int]
+
+    @property
+    def schema(self) -> Schema:
+        """What is declared of its columns."""
+        return self.declared.schema
+
+    @property
+    def side_by_side(self) -> bool:
+        """Whether rows stand side by side: by their role, or at the same few times in all units."""
+        if self.schema.design.role:
+            return True
+        n_of_unit = len(names_of_units(self.schema))
+        n_of_row = len(self.schema.columns) - n_of_unit
+        return self.found.n_places is not None and is_wide(
+            self.found.n_places, self.found.n_units, n_of_unit, n_of_row
+        )
 
 
 class _Timed(NamedTuple):
@@ -73,6 +122,8 @@ class PreparedUnits:
     curve : Curve
     rows : Prepared
         The columns of rows; their schema is that of rows alone.
+    weight : str, optional
+        The column of units with logarithms of weights, with which calibration counts them.
     """
 
     schema: Schema
@@ -83,6 +134,7 @@ class PreparedUnits:
     timed: bool
     curve: Curve
     rows: Prepared
+    weight: str | None = None
 
     @property
     def starts(self) -> Places:
@@ -90,20 +142,33 @@ class PreparedUnits:
         return self.stored.starts
 
 
-def prepare_units_in_blocks(passes: Passes, ground: Ground, declared: Declared) -> PreparedUnits:
-    """Return both levels of a large table, every column fitted, numbers of rows in scratch."""
-    table, scratch = ground.table, passes.scratch
-    schema = declared.schema
-    found: FoundUnits = passes.once("finding units", find_units, table, schema)
-    stored = StoredUnits(table, scratch)
-    schema = _with_belonging(passes, stored, declared, found.n_units)
+def declare_units_in_blocks(
+    passes: Passes, table: StoredTable, declared: Declared
+) -> DeclaredUnits:
+    """Return whose rows and columns those of a large table are; their order is in scratch."""
+    found: FoundUnits = passes.once("finding units", find_units, table, declared.schema)
+    stored = StoredUnits(table, passes.scratch)
+    schema, missing = belonging_in_blocks(passes, stored, declared, found.n_units)
+    return DeclaredUnits(replace(declared, schema=schema), found, stored, missing)
+
+
+def prepare_units_in_blocks(passes: Passes, people: DeclaredUnits) -> PreparedUnits:
+    """Return both levels of a large table, every column fitted, numbers of rows in scratch.
+
+    Weights are their logarithms from here on.
+    """
+    scratch, stored, declared = passes.scratch, people.stored, people.declared
+    schema, weight = people.schema, None
+    if schema.design.weight:
+        weight = schema.design.weight if weighted_units(schema) is not None else None
+        table, schema = logged(stored.table, schema)
+        stored = StoredUnits(table, scratch)
     of_unit = names_of_units(schema)
-    _require_long(schema, found, len(of_unit))
     require_none_kept(schema)
     names = names_of_rows(schema, of_unit)
     firsts = _first_rows(stored, of_unit)
     columns, numbers = of_units(firsts, schema, of_unit, declared.recipe)
-    below = Scratch(scratch.folder / "of units", found.n_units)
+    below = Scratch(scratch.folder / "of units", people.found.n_units)
     below.folder.mkdir(exist_ok=True)
     time, curve = passes.once("times of units", _write_times, stored, below, schema, numbers)
     own = replace(declared, schema=part_of(schema, names))
@@ -125,6 +190,7 @@ def prepare_units_in_blocks(passes: Passes, ground: Ground, declared: Declared) 
         timed=time is not None,
         curve=curve,
         rows=fit_in_blocks(passes, stored, own, names),
+        weight=weight,
     )
 
 
@@ -134,10 +200,13 @@ def pattern_kept(scratch: Scratch) -> TimePattern:
     return found
 
 
-def _with_belonging(
+def belonging_in_blocks(
     passes: Passes, stored: StoredUnits, declared: Declared, n_units: int
-) -> Schema:
-    """Return the schema that says of every column where it belongs, as `with_belonging` does."""
+) -> tuple[Schema, dict[str, int]]:
+    """Return the schema that says of every column where it belongs, as `with_belonging` does.
+
+    Missing cells of every column come with it.
+    """
     schema, guessed = declared.schema, not declared.by_schema
     unit = schema.design.unit
     assert unit
@@ -151,14 +220,15 @@ def _with_belonging(
     for one in found:
         require_constant(one.spec.name, one.where, one.varying, n_units)
         specs[one.spec.name] = one.spec
-    return replace(schema, columns=specs)
+    missing = {unit: 0, **{one.spec.name: one.missing for one in found}}
+    return replace(schema, columns=specs), missing
 
 
 def _belongs(_: Scratch, stored: StoredUnits, spec: ColumnSpec, guessed: bool) -> _Belongs:
     """Return where a column belongs; what was guessed of a unit's is guessed again from units."""
     rows = stored.rows
     cells = stored.table.column(spec.name).frame[spec.name]
-    varying = int(np.count_nonzero(rows.varying(cells)))
+    varying, missing = int(np.count_nonzero(rows.varying(cells))), cells.null_count()
     del cells, rows
     where: Belonging = spec.belongs_to or ("row" if varying else "unit")
     found = replace(spec, belongs_to=where)
@@ -166,22 +236,7 @@ def _belongs(_: Scratch, stored: StoredUnits, spec: ColumnSpec, guessed: bool) -
         again = guess_column(stored.firsts(spec.name), spec.name)
         action = spec.action if spec.action in ("keep", "drop") else again.action
         found = replace(again, action=action, derive=spec.derive, belongs_to=where)
-    return _Belongs(where, varying, found)
-
-
-def _require_long(schema: Schema, found: FoundUnits, n_of_unit: int) -> None:
-    """Refuse tables whose rows would stand side by side: that needs them in memory."""
-    n_of_row = len(schema.columns) - n_of_unit
-    wide = found.n_places is not None and is_wide(
-        found.n_places, found.n_units, n_of_unit, n_of_row
-    )
-    if wide or schema.design.role:
-        why = "a role is given" if schema.design.role else "all units have rows at the same times"
-        raise InputError(
-            f"The rows of a unit are released side by side, because {why}, and that needs the "
-            "table in memory. Give --memory more, write it with a row a unit, or leave the "
-            f"{'role' if schema.design.role else 'time'} out."
-        )
+    return _Belongs(where, varying, found, missing)
 
 
 def _first_rows(stored: StoredUnits, names: list[str]) -> Table:

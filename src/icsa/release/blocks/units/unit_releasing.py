@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from icsa.errors import InputError
 from icsa.inspection.unit_rows import leaves_of
 from icsa.matrices import Matrix, Vector
 from icsa.randomness import Key
@@ -20,19 +21,24 @@ from icsa.release.blocks.block_masking import (
     take_mended,
 )
 from icsa.release.blocks.block_preparing import Declared
-from icsa.release.blocks.block_releasing import MadeInBlocks
-from icsa.release.blocks.ground import Ground
+from icsa.release.blocks.block_weights import check_weights, with_weights
+from icsa.release.blocks.ground import TABLES_IN_MEMORY, Ground
+from icsa.release.blocks.made_in_blocks import MadeInBlocks
 from icsa.release.blocks.passes import Passes, Task
-from icsa.release.blocks.scratch import Scratch, StoredNumbers
-from icsa.release.blocks.units.stored_units import read_starts, units_path, write_starts
+from icsa.release.blocks.scratch import Scratch, StoredNumbers, read_starts, write_starts
+from icsa.release.blocks.units.side_by_side import release_side_by_side
+from icsa.release.blocks.units.stored_units import units_path
 from icsa.release.blocks.units.unit_cells import made_of_units
 from icsa.release.blocks.units.unit_planning import PlannedRows, plan_rows_in_blocks
 from icsa.release.blocks.units.unit_preparing import (
+    DeclaredUnits,
     PreparedUnits,
+    declare_units_in_blocks,
     pattern_kept,
     prepare_units_in_blocks,
 )
 from icsa.release.blocks.units.unit_residuals import mask_residuals, plan_residuals, some_masked
+from icsa.release.blocks.units.unit_weights import weighing_in_blocks
 from icsa.release.methods import MethodOptions, method_of
 from icsa.release.planning import Plan, PlanOnce
 from icsa.release.releasing import Release, release
@@ -49,9 +55,6 @@ from icsa.release.units.two_levels import (
 from icsa.release.units.visit_times import TimePattern
 
 __all__ = ["release_units_in_blocks"]
-
-# Tables of memory that the release of the table with a row a unit takes; measured on others.
-_TABLES_IN_MEMORY = 3.9
 
 
 class ReleasedUnits(NamedTuple):
@@ -86,7 +89,7 @@ class _Files:
     original, rows, units : Scratch
         With a number a row of the original, a released row, a unit.
     n_scores, n_slopes, width : int
-    timed, bounded : bool
+    timed, bounded, weighted : bool
     """
 
     original: Scratch
@@ -97,6 +100,7 @@ class _Files:
     width: int
     timed: bool
     bounded: bool
+    weighted: bool
 
     def people(self, units: slice, rows: slice) -> ReleasedPeople:
         """Return some released units with the times of their rows."""
@@ -110,15 +114,54 @@ class _Files:
             of_units("released x", self.width),
             self.rows.rows("elapsed", [0], rows)[:, 0] if self.timed else None,
             of_units("released ends", 1)[:, 0] if self.bounded else None,
+            of_units("released weights", 1)[:, 0] if self.weighted else None,
         )
 
 
 def release_units_in_blocks(
     passes: Passes, ground: Ground, declared: Declared, key: Key, options: MethodOptions
 ) -> MadeInBlocks:
-    """Return the release of a stored table on two levels: the cells that one in memory has."""
-    method = require_straight(method_of(**options))
-    prepared = prepare_units_in_blocks(passes, ground, declared)
+    """Return the release of a stored table with several rows a unit: the cells of one in memory."""
+    people = declare_units_in_blocks(passes, ground.table, declared)
+    if people.side_by_side:
+        _require_no_weights(people)
+        return release_side_by_side(passes, ground, people, key, options)
+    return _release_levels(passes, ground, people, key, options)
+
+
+def _require_no_weights(people: DeclaredUnits) -> None:
+    """Refuse weights of units whose rows stand side by side: those need the table in memory."""
+    design = people.schema.design
+    if design.weight:
+        why = "a role is given" if design.role else "all units have rows at the same times"
+        raise InputError(
+            f"The rows of a unit are released side by side, because {why}, and with a weight "
+            f"(here: {design.weight!r}) that needs the table in memory. Give --memory more, or "
+            f"leave the {'role' if design.role else 'time'} out."
+        )
+
+
+def _release_levels(
+    passes: Passes, ground: Ground, people: DeclaredUnits, key: Key, options: MethodOptions
+) -> MadeInBlocks:
+    """Return the release on two levels, weights raked."""
+    require_straight(method_of(**options))
+    design = people.schema.design
+    if not design.weight:
+        prepared = prepare_units_in_blocks(passes, people)
+        return _release(passes, ground, prepared, key, options)[1]
+    total = passes.once("weights", check_weights, ground.table, people.schema)
+    prepared = prepare_units_in_blocks(passes, people)
+    weighing = weighing_in_blocks(passes, ground, prepared, design, total)
+    after, made = _release(passes, ground, prepared, key, options)
+    return with_weights(after, ground, weighing, made)
+
+
+def _release(
+    passes: Passes, ground: Ground, prepared: PreparedUnits, key: Key, options: MethodOptions
+) -> tuple[Passes, MadeInBlocks]:
+    """Return the release on two levels, and passes over its rows."""
+    method = method_of(**options)
     _require_room_for_units(ground, prepared)
     planned = plan_rows_in_blocks(passes, prepared)
     mask = method.mask or prepared.rows.recipe.mask
@@ -147,10 +190,11 @@ def release_units_in_blocks(
         width=planned.files.width,
         timed=planned.files.timed,
         bounded=planned.files.bounded,
+        weighted=prepared.weight is not None,
     )
     after = replace(passes, scratch=rows)
     moved = _release_rows(after, plan, files, counted.middle, key.child("rows"), ground.table.names)
-    return made_of_units(after, prepared, plan, made.made, moved, key)
+    return after, made_of_units(after, prepared, plan, made.made, moved, key)
 
 
 def _require_room_for_units(ground: Ground, prepared: PreparedUnits) -> None:
@@ -158,7 +202,7 @@ def _require_room_for_units(ground: Ground, prepared: PreparedUnits) -> None:
     n_units, n_columns = prepared.of_units.n_rows, len(prepared.schema.columns)
     share = n_units / ground.n_rows
     ground.require_room(
-        round(_TABLES_IN_MEMORY * share * 2 * n_columns),
+        round(TABLES_IN_MEMORY * share * 2 * n_columns),
         f"A table with a row for each of {n_units:,} units, levels and slopes of their rows in it,",
         "Drop columns, or give --memory more.",
     )
@@ -190,7 +234,15 @@ def _release_units(
     del drawn, effects
     extras |= {PATTERN[name]: found for name, found in pattern_kept(scratch).columns.items()}
     targets = {one.target for one in planned.aggregates}
-    found = unit_plan(prepared.schema, prepared.above, targets, extras, options, prepared.recipe)
+    found = unit_plan(
+        prepared.schema,
+        prepared.above,
+        targets,
+        extras,
+        options,
+        prepared.recipe,
+        prepared.weight,
+    )
     empty = replace(
         found,
         scores=found.scores[:0],
@@ -232,6 +284,7 @@ def _level_plan(
         scores=planned.scores,
         aggregates=planned.aggregates,
         wanted=planned.wanted,
+        weight=prepared.weight,
         ends=planned.files.compared_ends,
     )
 
@@ -265,6 +318,8 @@ def _write_people(scratch: Scratch, prepared: PreparedUnits, plan: LevelPlan, ke
             below.write(f"released {what}", j, found[:, j])
     if people.ends is not None:
         below.write("released ends", 0, people.ends)
+    if people.weights is not None:
+        below.write("released weights", 0, people.weights)
     return _Counted(rows.n_rows, people.middle(plan.curve, rows.n_rows))
 
 

@@ -17,8 +17,7 @@ from icsa.release.blocks.block_coordinates import InBlocks, judge_rows
 from icsa.release.blocks.block_masking import mask_coordinate, to_coordinates
 from icsa.release.blocks.ground import Ground
 from icsa.release.blocks.passes import Passes, Task
-from icsa.release.blocks.scratch import Scratch
-from icsa.release.blocks.units.stored_units import read_starts
+from icsa.release.blocks.scratch import Scratch, read_starts
 from icsa.release.blocks.units.unit_planning import PlannedRows, UnitFiles
 from icsa.release.calibration import score_correlation
 from icsa.release.coordinates import judges_of
