@@ -66,6 +66,7 @@ COMPILED = (
     *("tests/test_redraw.py", "tests/columns/test_counts.py"),
     "tests/columns/test_transforms.py",
     *("tests/privacy/test_neighbours.py", "tests/privacy/test_replication.py"),
+    *("tests/privacy/test_counting_kernels.py", "tests/privacy/test_near_filter.py"),
     *("tests/scatters/test_mcd_estimate.py", "tests/scatters/test_mcd_kernels.py"),
     *("tests/scatters/test_mixing.py", "tests/scatters/test_pairs.py"),
     *("tests/scatters/test_univariate.py", "tests/scatters/test_weighting.py"),

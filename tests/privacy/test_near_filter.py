@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
 from icsa.comparison.features import FeatureTable, as_features
-from icsa.privacy import neighbours, partial_knowledge
+from icsa.privacy import equal_cells, neighbours
+from icsa.privacy.equal_cells import most_equal_cells
 from icsa.privacy.lenses import fit_lenses
+from icsa.privacy.neighbour_kernels import BLOCK
 from icsa.privacy.neighbours import nearest
-from icsa.privacy.partial_knowledge import most_equal_cells
+from icsa.privacy.within_reach import Columns
 
 N_ROWS, N_PEOPLE = 40_000, 60
 
@@ -50,16 +54,44 @@ def test_the_nearest_are_the_same_with_and_without(
 
 
 def test_most_blocks_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[float] = []
-    update = neighbours._update_where_near
-    monkeypatch.setattr(
-        neighbours,
-        "_update_where_near",
-        lambda *told: looked.append(update(*told)) or looked[-1],
-    )
+    looked, blocks = [], []
+    look = neighbours.look_where_near
+
+    def counting(bounds: np.ndarray, *told: object) -> int:
+        looked.append(look(bounds, *told))
+        blocks.append(bounds.size / BLOCK)
+        return looked[-1]
+
+    monkeypatch.setattr(neighbours, "look_where_near", counting)
     points = _points("numbers")
     nearest(points.rows(np.arange(N_PEOPLE)), points, own=np.arange(N_PEOPLE))
-    assert min(looked) < 0.25
+    assert sum(looked) < 0.5 * sum(blocks)
+
+
+@pytest.mark.parametrize("case", ["numbers", "missing", "large", "huge"])
+def test_rows_out_of_reach_are_no_neighbours(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    points = _points(case)
+    points.numbers[:, ::50] *= 20.0
+    far = np.argsort(-np.nansum(points.numbers**2, axis=0))[:N_PEOPLE]
+    people, own = points.rows(far), far.astype(np.int64)
+    pairs = []
+    reached = neighbours.within_reach
+
+    def counting(*told: object) -> Iterator[tuple[np.ndarray, Columns]]:
+        for who, columns in reached(*told):
+            pairs.append(who.size * columns.n_rows)
+            yield who, columns
+
+    monkeypatch.setattr(neighbours, "PART", 512)  # what the first rows tell saves later ones work
+    monkeypatch.setattr(neighbours, "within_reach", counting)
+    found = nearest(people, points, k=3, own=own)
+    everybody = np.arange(far.size)
+    monkeypatch.setattr(neighbours, "within_reach", lambda *told: [(everybody, told[2])])
+    plain = nearest(people, points, k=3, own=own)
+    assert np.array_equal(found.rows, plain.rows)
+    assert np.array_equal(found.distances, plain.distances)
+    if case == "numbers":
+        assert sum(pairs) < 0.5 * far.size * points.n_rows
 
 
 @pytest.mark.parametrize("decimals", [None, 3, 1])
@@ -78,7 +110,7 @@ def test_cells_in_common_are_the_same_looked_up_or_compared(
     lenses, people = fit_lenses(both), np.arange(50, dtype=np.int64)
     sides = ((both.released, None), (both.original, people))
     found = [most_equal_cells(lenses, people, *side) for side in sides]
-    monkeypatch.setattr(partial_knowledge, "_FEW_EQUAL", -1.0)
+    monkeypatch.setattr(equal_cells, "_FEW_EQUAL", -1.0)
     plain = [most_equal_cells(lenses, people, *side) for side in sides]
     for one, other in zip(found, plain, strict=True):
         assert np.array_equal(one.cells, other.cells)

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from icsa.comparison.features import Features, as_features
 from icsa.errors import InputError
 from icsa.lattice import lattice_step
+from icsa.privacy.equal_cells import most_equal_cells
 from icsa.privacy.lenses import fit_lenses
 from icsa.privacy.neighbours import MISMATCH, nearest
-from icsa.privacy.partial_knowledge import all_but_one_attack, most_equal_cells
+from icsa.privacy.partial_knowledge import all_but_one_attack
 from icsa.privacy.standing_out import isolated_rows, standing_out
 
 SIZES = st.tuples(st.integers(0, 2**32), st.integers(6, 300), st.integers(1, 9), st.integers(0, 3))

@@ -189,18 +189,19 @@ def spread_of_gaps(points: FeatureTable, rows: RowNumbers, near: Neighbours) -> 
     >>> spread_of_gaps(rows, np.arange(2), found)
     array([2., 2.])
     """
-    spread = np.empty(rows.size)
-    people, count = points.rows(rows), max(1, near.rows.shape[1] - 1)
-    mine = people.block(slice(0, rows.size))
-    for k in range(rows.size):
-        others = points.rows(near.rows[k, :count][near.rows[k, :count] >= 0])
-        theirs, own = others.block(slice(0, others.n_rows)), mine[:, k : k + 1]
-        gaps = np.nan_to_num((own - theirs) ** 2, nan=MISMATCH)
-        gaps[np.isnan(own) & np.isnan(theirs)] = 0.0
-        differ = MISMATCH * (people.codes[:, k : k + 1] != others.codes)
-        means = np.concatenate([gaps.mean(axis=1), differ.mean(axis=1)])
-        squares = float(np.sum(means**2))
-        spread[k] = float(means.sum()) ** 2 / squares if squares > 0.0 else np.inf
+    m, count = rows.size, max(1, near.rows.shape[1] - 1)
+    shown, there = near.rows[:, :count], near.rows[:, :count] >= 0
+    people, others = points.rows(np.repeat(rows, there.sum(axis=1))), points.rows(shown[there])
+    every = slice(0, others.n_rows)
+    own, theirs = people.block(every), others.block(every)
+    gaps = np.nan_to_num((own - theirs) ** 2, nan=MISMATCH)
+    gaps[np.isnan(own) & np.isnan(theirs)] = 0.0
+    squares = np.vstack([gaps, MISMATCH * (people.codes != others.codes)])
+    ends, spread = np.cumsum(there.sum(axis=1)), np.full(m, np.inf)
+    for k in np.flatnonzero(there.any(axis=1)).tolist():
+        means = squares[:, ends[k] - int(there[k].sum()) : ends[k]].mean(axis=1)
+        total = float(np.sum(means**2))
+        spread[k] = float(means.sum()) ** 2 / total if total > 0.0 else np.inf
     return spread
 
 

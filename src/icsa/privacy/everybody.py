@@ -16,6 +16,7 @@ import numpy as np
 
 from icsa.comparison.column_pairs import RowNumbers
 from icsa.comparison.features import Features, FeatureTable
+from icsa.compilation import kernel
 from icsa.matrices import Matrix, Vector
 from icsa.privacy.exact_rows import row_hashes
 from icsa.privacy.lenses import Lenses
@@ -51,6 +52,8 @@ _DOUBTFUL = 0.1
 _THETAS = np.array([0.3, 0.5, 0.7, 0.85, 1.0, 1.2])
 # The share of people whom chance gives a large resemblance, and halvings for the closer share.
 _LARGE, _HALVINGS = 0.05, 100
+# Steps of a map that tells where values are.
+_MOST_STEPS = 1 << 16
 # Fixed, and no secret: it chooses people, and halves a table that nobody gets to see.
 _SEED = 20_009
 
@@ -249,13 +252,41 @@ def put_on_lattice(cells: Vector, values: Vector, step: float) -> None:
     >>> cells
     array([1., 3., 7.])
     """
-    if not values.size:
-        return
-    above = np.clip(np.searchsorted(values, cells), 1, max(1, values.size - 1))
-    low, high = values[above - 1], values[np.minimum(above, values.size - 1)]
-    best = np.where(np.abs(cells - low) <= np.abs(high - cells), low, high)
-    within = np.abs(cells - best) <= 0.5 * step
-    cells[within] = best[within]
+    if values.size:
+        # Within a step there is one value, or few, unless the range is too long for a map of steps.
+        steps = min((values[-1] - values[0]) / step, _MOST_STEPS)
+        width = max(step, (values[-1] - values[0]) / max(1.0, steps))
+        edges = values[0] + width * np.arange(int(steps) + 2)
+        starts = np.maximum(np.searchsorted(values, edges, "right") - 1, 0)
+        _move_to_nearest(cells, np.ascontiguousarray(values), starts, width, 0.5 * step)
+
+
+@kernel
+def _move_to_nearest(
+    cells: Vector, values: Vector, starts: RowNumbers, width: float, most: float
+) -> None:
+    """Move cells to the nearest of sorted values, the lower of two, where it is near enough.
+
+    `starts` are the places of the last values that are not above steps of some width.
+    """
+    for i in range(cells.size):
+        cell = cells[i]
+        if not (values[0] - most <= cell <= values[values.size - 1] + most):
+            continue
+        place = min(max(0, int((cell - values[0]) / width)), starts.size - 2)
+        low, size = starts[place], starts[place + 1] - starts[place] + 1
+        while size > 1:  # the last value of the step that is not above the cell, or the first
+            half = size >> 1
+            low += half if values[low + half] <= cell else 0
+            size -= half
+        # The step may be the next one, by rounding.
+        low += low + 1 < values.size and values[low + 1] <= cell
+        low -= low > 0 and values[low] > cell
+        best = values[low]
+        if low + 1 < values.size and values[low + 1] - cell < abs(cell - best):
+            best = values[low + 1]
+        if abs(cell - best) <= most:
+            cells[i] = best
 
 
 def by_equal_cells(

@@ -17,6 +17,7 @@ from scipy.special import bdtrc
 
 from icsa.comparison.column_pairs import RowNumbers
 from icsa.comparison.features import Features, FeatureTable
+from icsa.privacy.repeated_hashes import RepeatedHashes
 
 __all__ = ["ExactRows", "RowHashes", "counted", "exact_rows", "row_hashes"]
 
@@ -101,7 +102,9 @@ def exact_rows(features: Features) -> ExactRows:
     (1, 1)
     """
     mine, theirs = row_hashes(features.original), row_hashes(features.released)
-    return counted([(np.arange(mine.size, dtype=np.int64), mine, theirs)], mine.size, theirs.size)
+    repeated = RepeatedHashes.among(mine, theirs)
+    rows, shown = repeated.rows(mine), repeated.rows(theirs)
+    return counted([(rows, mine[rows], theirs[shown])], mine.size, theirs.size)
 
 
 def counted(
@@ -113,7 +116,7 @@ def counted(
     ----------
     parts : iterable of (ndarray, ndarray, ndarray)
         Row numbers and hashes of originals, and hashes of released rows. Equal rows of either
-        table are all in one part.
+        table are all in one part; originals that are in none are like no other row.
     n, n_released : int
         Rows of both tables.
 
@@ -127,7 +130,9 @@ def counted(
     totals = np.zeros(5, dtype=np.int64)
     matched = [np.empty(0, dtype=np.int64)]
     copies = np.zeros(n, dtype=np.int64)
+    alone = n
     for rows, mine, theirs in parts:
+        alone -= rows.size
         kinds, kind = np.unique(np.concatenate([mine, theirs]), return_inverse=True)
         here = np.bincount(kind[: mine.size], minlength=kinds.size)
         there = np.bincount(kind[mine.size :], minlength=kinds.size)
@@ -146,7 +151,7 @@ def counted(
         n=n,
         n_released=n_released,
         copied=copied,
-        unique=unique,
+        unique=unique + alone,
         matched=np.sort(np.concatenate(matched)).astype(np.int64),
         doubles=doubles,
         split=split,

@@ -20,6 +20,7 @@ from icsa.privacy.exact_rows import RowHashes, row_hashes
 from icsa.privacy.lenses import Lenses
 from icsa.privacy.neighbours import nearest
 from icsa.privacy.rarity import BEST, Best, equal_weights
+from icsa.privacy.repeated_hashes import RepeatedHashes
 
 __all__ = [
     "Bucket",
@@ -62,8 +63,9 @@ def best_in_buckets(features: Features) -> tuple[RowNumbers, Best]:
     pairs = []
     for columns in column_blocks(original):
         mine, theirs = (row_hashes(part_of(table, columns)) for table in (original, released))
-        rows = (np.arange(hashes.size, dtype=np.int64) for hashes in (mine, theirs))
-        pairs.append(rare_pairs([Bucket(next(rows), mine, next(rows), theirs)]))
+        repeated = RepeatedHashes.among(mine, theirs)
+        rows, shown = repeated.rows(mine), repeated.rows(theirs)
+        pairs.append(rare_pairs([Bucket(rows, mine[rows], shown, theirs[shown])]))
     return best_of_pairs(features, pairs)
 
 
@@ -170,7 +172,10 @@ def part_of(table: FeatureTable, columns: list[int]) -> FeatureTable:
 
 
 class Bucket(NamedTuple):
-    """Row numbers and hashes of rows of both tables; equal ones are all in one bucket."""
+    """Row numbers and hashes of rows of both tables; equal ones are all in one bucket.
+
+    Rows that are like no other may be left out.
+    """
 
     rows: RowNumbers
     hashes: RowHashes

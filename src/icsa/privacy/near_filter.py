@@ -24,8 +24,8 @@ _Single = npt.NDArray[np.float32]
 _ROUNDING = 2.0**-24
 # Squares and sums of larger numbers are none in single precision.
 _LARGEST = 1e15
-# Fewer people, or fewer rows, are not worth a second look.
-_FEWEST_PEOPLE, _FEWEST_ROWS = 16, 1_024
+# Fewer people, or fewer pairs of people and rows, are not worth a second look.
+_FEWEST_PEOPLE, _FEWEST_PAIRS = 16, 16_384
 # Levels that are compared here; columns with many of them are left out, which bounds as well.
 _MOST_LEVELS = 48
 _MISMATCH = 2.0
@@ -106,7 +106,7 @@ def near_filter(
     array([ 0., 25.])
     """
     m, p = targets.shape
-    if m < _FEWEST_PEOPLE or n_rows < _FEWEST_ROWS:
+    if m < _FEWEST_PEOPLE or m * n_rows < _FEWEST_PAIRS:
         return None
     if np.nanmax(np.abs(targets), initial=0.0) > _LARGEST:
         return None

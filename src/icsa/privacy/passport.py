@@ -9,7 +9,7 @@ import numpy as np
 
 from icsa.comparison.features import Features, FeatureTable
 from icsa.ics import InvariantCoordinates
-from icsa.matrices import Vector
+from icsa.matrices import Matrix, Vector
 from icsa.measures import Measure
 from icsa.privacy.before_release import (
     ExpectedReplicas,
@@ -41,7 +41,14 @@ from icsa.privacy.standing_out import StandingOut, Why, named_people, standing_o
 from icsa.privacy.verdict import statuses, verdict
 from icsa.threads import give_back_memory, threads_for
 
-__all__ = ["LensRatio", "Person", "PrivacyAssessment", "assess_privacy", "judged"]
+__all__ = [
+    "LensRatio",
+    "Person",
+    "PrivacyAssessment",
+    "assess_privacy",
+    "judged",
+    "risk_over_keys",
+]
 
 # In longer tables the rules about everybody would take as long again as a release under a fresh
 # key; the first release is judged by all rules in any case.
@@ -255,10 +262,26 @@ def assess_privacy(
     found = Findings.of(lenses, around, threads=used)
     redrawn = None
     if redraw is not None:
-        judge = _judge(around, chosen, used)
-        redrawn = risk_over_redraws(lenses, around, redraw, n_redraws, judge=judge, threads=used)
+        redrawn = risk_over_keys(lenses, around, redraw, n_redraws, chosen, threads=used)
     before = _expected(lenses, around, coordinates, redrawn)
     return judged(found, chosen, before=before, redrawn=redrawn)
+
+
+def risk_over_keys(
+    lenses: Lenses,
+    around: Surroundings,
+    redraw: Callable[[int], FeatureTable],
+    n_redraws: int,
+    policy: Policy,
+    *,
+    threads: int = 1,
+) -> RedrawnRisk:
+    """Return how often fresh releases replicate each person, and what the rules say of each.
+
+    Parameters are those of `risk_over_redraws`; the rules go by `policy`.
+    """
+    judge = _judge(around, policy, threads)
+    return risk_over_redraws(lenses, around, redraw, n_redraws, judge=judge, threads=threads)
 
 
 def judged(
@@ -371,11 +394,10 @@ def _passport(
     lenses, around, near, attack = found.lenses, found.around, found.near, found.attack
     people, names = around.people, lenses.features.names
     parts = standing_out_parts(lenses, people.rows)
+    gaps = _gaps(found)
     lines = []
     for k, row in enumerate(people.rows.tolist()):
         worst = near.worst[k]
-        released_row = int(near.released_rows[worst][k])
-        gaps = _gaps(lenses, worst, row, released_row)
         lines.append(
             Person(
                 row=row,
@@ -385,7 +407,7 @@ def _passport(
                 ratios=tuple(_ratio(lens, around, near, k) for lens in LENSES),
                 worst_lens=worst,
                 corrected_chance=float(near.corrected[k]),
-                released_row=released_row,
+                released_row=int(near.released_rows[worst][k]),
                 expected_replicas=None if before is None else float(before.value[k]),
                 expected_replicas_high=None if before is None else float(before.high[k]),
                 attack=_defined(attack.success[k]),
@@ -394,7 +416,7 @@ def _passport(
                 equal_cells_control=int(around.agreement.cells[k]),
                 has_near_twin=bool(around.has_near_twin[k]),
                 stands_out_by=_named_shares(names, match_shares(parts[k], 0.0 * parts[k])),
-                matched_by=_named_shares(names, match_shares(parts[k], gaps)),
+                matched_by=_named_shares(names, match_shares(parts[k], gaps[k])),
                 status=words[k],
                 copies=int(found.exact.copies[row]),
             )
@@ -413,17 +435,27 @@ def _ratio(lens: LensName, around: Surroundings, near: Nearness, k: int) -> Lens
     )
 
 
-def _gaps(lenses: Lenses, lens: LensName, row: int, released_row: int) -> Vector:
-    """Return squared differences of each column, in E's units, or A's where that is the lens."""
-    shown: LensName = "A" if lens == "A" else "E"
-    mine = lenses.originals("E").rows(np.array([row]))
-    theirs = lenses.releases(shown).rows(np.array([released_row]))
-    one = slice(0, 1)
-    x, y = mine.block(one)[:, 0], theirs.block(one)[:, 0]
-    squares = (x - y) ** 2
-    squares[np.isnan(x) & np.isnan(y)] = 0.0
-    squares = np.nan_to_num(squares, nan=MISMATCH)
-    return np.concatenate([squares, MISMATCH * (mine.codes[:, 0] != theirs.codes[:, 0])])
+def _gaps(found: Findings) -> Matrix:
+    """Return squared differences between each person and the nearest released row, by column.
+
+    In E's units, or A's where that is the worst lens.
+    """
+    lenses, near, people = found.lenses, found.near, found.around.people
+    gaps = np.empty((people.rows.size, lenses.features.n_columns))
+    shown: tuple[LensName, LensName] = ("E", "A")
+    for lens in shown:
+        who = np.array([k for k, worst in enumerate(near.worst) if (worst == "A") == (lens == "A")])
+        if not who.size:
+            continue
+        rows = np.array([near.released_rows[near.worst[k]][k] for k in who])
+        mine = lenses.originals("E").rows(people.rows[who])
+        theirs = lenses.releases(lens).rows(rows)
+        x, y = mine.block(slice(0, who.size)), theirs.block(slice(0, who.size))
+        squares = (x - y) ** 2
+        squares[np.isnan(x) & np.isnan(y)] = 0.0
+        squares = np.nan_to_num(squares, nan=MISMATCH)
+        gaps[who] = np.vstack([squares, MISMATCH * (mine.codes != theirs.codes)]).T
+    return gaps
 
 
 def _named_shares(names: tuple[str, ...], shares: Vector) -> tuple[tuple[str, float], ...]:

@@ -22,9 +22,9 @@ from icsa.comparison.features import FeatureTable
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector
 from icsa.privacy.chances import NEIGHBOURS, Chances, chances_of, ratios
+from icsa.privacy.equal_cells import Agreement, most_equal_cells
 from icsa.privacy.lenses import Lenses, LensName
 from icsa.privacy.neighbours import MISMATCH, Neighbours, nearest
-from icsa.privacy.partial_knowledge import Agreement, most_equal_cells
 from icsa.privacy.rarity import equal_weights
 from icsa.privacy.standing_out import StandingOut
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from icsa.comparison.column_pairs import Codes, ColumnPair, RowNumbers
 from icsa.comparison.features import Features, FeatureTable
@@ -74,13 +75,51 @@ def equal_weights(original: FeatureTable, rows: RowNumbers) -> Matrix:
     n = original.n_rows
     weights = np.empty((rows.size, original.numbers.shape[0] + original.codes.shape[0]))
     for j, column in enumerate(original.numbers):
-        cells, values = np.sort(column), column[rows]
-        count = np.searchsorted(cells, values, "right") - np.searchsorted(cells, values, "left")
-        weights[:, j] = np.where(np.isnan(values), 0.0, np.log(n / np.maximum(count, 2)))
+        values, place = np.unique(column[rows], return_inverse=True)
+        count = _count_equal(column, values)
+        known = ~np.isnan(values)[place]
+        weights[:, j] = np.where(known, np.log(n / np.maximum(count[place], 2)), 0.0)
     for j, codes in enumerate(original.codes, start=original.numbers.shape[0]):
         counts = np.bincount(codes + 1)
         weights[:, j] = np.log(n / np.maximum(counts[codes[rows] + 1], 2)) * (codes[rows] >= 0)
     return np.maximum(weights, 0.0)
+
+
+def _count_equal(column: Vector, values: Vector) -> RowNumbers:
+    """Return how many cells equal each of some different values; missing ones equal none."""
+    column, values = np.ascontiguousarray(column), np.ascontiguousarray(values)
+    shift = 64 - max(4, int(4 * values.size).bit_length())
+    places = np.full(1 << (64 - shift), -1, dtype=np.int64)
+    count = np.zeros(values.size, dtype=np.int64)
+    bits = column.view(np.uint64), values.view(np.uint64)
+    _count_in_table(column, bits[0], values, bits[1], np.uint64(shift), places, count)
+    return count
+
+
+@kernel
+def _count_in_table(
+    column: Vector,
+    column_bits: npt.NDArray[np.uint64],
+    values: Vector,
+    value_bits: npt.NDArray[np.uint64],
+    shift: np.uint64,
+    places: RowNumbers,
+    count: RowNumbers,
+) -> None:
+    """Put values in a table by their hash, and count cells that are found there."""
+    factor, last = np.uint64(0x9E3779B97F4A7C15), places.size - 1
+    for k in range(values.size):
+        if values[k] == values[k]:
+            slot = np.int64((value_bits[k] if values[k] != 0.0 else np.uint64(0)) * factor >> shift)
+            while places[slot] >= 0:
+                slot = (slot + 1) & last
+            places[slot] = k
+    for i in range(column.size):
+        slot = np.int64((column_bits[i] if column[i] != 0.0 else np.uint64(0)) * factor >> shift)
+        while places[slot] >= 0 and values[places[slot]] != column[i]:
+            slot = (slot + 1) & last
+        if places[slot] >= 0:
+            count[places[slot]] += 1
 
 
 def with_gaps(features: Features) -> Features:

@@ -14,7 +14,8 @@ from icsa.compilation import kernel
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector, as_matrix, columns_first
 from icsa.measures import Direction, Estimate, Measure, NotEstimable
-from icsa.privacy.neighbours import add_columns_in_fours, chosen_rows
+from icsa.privacy.neighbour_kernels import add_columns_in_fours
+from icsa.privacy.neighbours import chosen_rows
 
 __all__ = [
     "mean_replication_error",

@@ -21,6 +21,7 @@ from icsa.matrices import Vector, row_blocks
 from icsa.privacy.lenses import Lenses
 from icsa.privacy.neighbours import chosen_rows, nearest, roughly_kth_distances
 from icsa.privacy.robust_fit import robust_distances, robust_distances_in
+from icsa.threads import one_linear_algebra_thread
 
 __all__ = ["StandingOut", "Why", "isolated_rows", "named_people", "standing_out"]
 
@@ -35,6 +36,8 @@ _LEVEL = 0.05
 _EXACT_ROWS = 20_000
 # Beyond: rows are compared with so many others first, and the share that stays goes on.
 _SCREENS = ((1_000, 0.05), (20_000, 0.0))
+# That share, of ten million rows or more, is so many times the people who are wanted.
+_ENOUGH = 500
 # Rows that are compared with others at a time.
 _CHUNK = 4_096
 # Fixed, and no secret: it chooses the rows of the screens.
@@ -172,8 +175,8 @@ def isolated_rows(
 ) -> tuple[RowNumbers, Vector]:
     """Return the rows farthest from their 5th neighbour, farthest first, and these distances.
 
-    Above 20,000 rows all are compared with 1,000 of them and the farthest 5% (at least three times
-    as many as wanted) with 20,000; those that stay are compared with every row.
+    Above 20,000 rows all are compared with 1,000 of them and the farthest 5% (at least twice and at
+    most 500 times as many as wanted) with 20,000; those that stay are compared with every row.
 
     Examples
     --------
@@ -183,18 +186,36 @@ def isolated_rows(
     (array([7]), array([38.]))
     """
     n = points.n_rows
-    rows: RowNumbers = np.arange(n, dtype=np.int64)
+    rows: RowNumbers | None = None  # all
     if n > _EXACT_ROWS:
-        order = np.random.default_rng(_SEED).permutation(n)
+        order = np.random.default_rng(_SEED).permutation(n)[: _SCREENS[-1][0]].copy()
         for size, share in _SCREENS:
-            references = np.sort(order[:size])
-            near = _screened(points, None if rows.size == n else rows, references, threads)
-            stay = min(rows.size, max(2 * count, math.ceil(share * n)))
-            rows = np.sort(rows[np.argsort(-near, kind="stable")[:stay]])
-        del order
+            near = _screened(points, rows, np.sort(order[:size]), threads)
+            stay = max(2 * count, min(math.ceil(share * n), _ENOUGH * count))
+            places = _farthest(near, min(near.size, stay))
+            rows = places if rows is None else rows[places]
+    if rows is None:
+        rows = np.arange(n, dtype=np.int64)
     near = _kth_distances(points, rows, threads)
     far = np.argsort(-near, kind="stable")[:count]
     return rows[far], near[far]
+
+
+def _farthest(distances: Vector, count: int) -> RowNumbers:
+    """Return where the largest are, in ascending order; of equal ones the first.
+
+    Sorting places would take several times the room.
+
+    Examples
+    --------
+    >>> _farthest(np.array([3.0, 1.0, 3.0, 5.0, 3.0]), 3)
+    array([0, 2, 3])
+    """
+    least = np.partition(distances, distances.size - count)[distances.size - count]
+    chosen = distances > least
+    equal = np.flatnonzero(distances == least)
+    chosen[equal[: count - int(np.count_nonzero(chosen))]] = True
+    return np.flatnonzero(chosen).astype(np.int64)
 
 
 def _screened(
@@ -220,13 +241,14 @@ def _screened_in(
     """Return the same for those rows that are in a part of the table, by the same chunks always."""
     found = [np.empty(0)]
     chosen = np.arange(part.start, part.stop, dtype=np.int64) if rows is None else rows
-    for start in range(part.start, part.stop, PART):
-        low, high = np.searchsorted(chosen, [start, min(start + PART, part.stop)])
-        for chunk in row_blocks(int(high - low), _CHUNK):
-            wanted = chosen[low:high][chunk]
-            place = np.minimum(np.searchsorted(references, wanted), references.size - 1)
-            own = np.where(references[place] == wanted, place, -1)
-            found.append(roughly_kth_distances(points.rows(wanted), others, own, k=_NEIGHBOUR))
+    with one_linear_algebra_thread():
+        for start in range(part.start, part.stop, PART):
+            low, high = np.searchsorted(chosen, [start, min(start + PART, part.stop)])
+            for chunk in row_blocks(int(high - low), _CHUNK):
+                wanted = chosen[low:high][chunk]
+                place = np.minimum(np.searchsorted(references, wanted), references.size - 1)
+                own = np.where(references[place] == wanted, place, -1)
+                found.append(roughly_kth_distances(points.rows(wanted), others, own, k=_NEIGHBOUR))
     return np.concatenate(found)
 
 

@@ -14,6 +14,7 @@ from scipy.special import bdtrc
 
 from icsa.comparison.column_pairs import RowNumbers
 from icsa.errors import InputError
+from icsa.privacy.equal_cells import Agreement
 from icsa.privacy.everybody import Everybody
 from icsa.privacy.everybody_rules import (
     of_closer_share,
@@ -25,7 +26,6 @@ from icsa.privacy.everybody_rules import (
 )
 from icsa.privacy.exact_rows import ExactRows
 from icsa.privacy.extremes import Extremes
-from icsa.privacy.partial_knowledge import Agreement
 from icsa.privacy.people import Nearness, Surroundings
 from icsa.privacy.people_findings import Group, Reread
 from icsa.privacy.policy import Policy
