@@ -26,6 +26,7 @@ from icsa.assessment.unit_assessing import (
     UnitFindings,
     in_the_file,
     look_at_units,
+    of_sample,
     people_in_file,
 )
 from icsa.assessment.usefulness import Usefulness, measure_usefulness
@@ -46,7 +47,7 @@ from icsa.privacy import (
     assess_privacy,
     estimate_cost,
 )
-from icsa.privacy.before_release import reasons_over_keys
+from icsa.privacy.before_release import RedrawnRisk, reasons_over_keys
 from icsa.privacy.reasons import Word, decided
 from icsa.privacy.traces import of_traces
 from icsa.privacy.verdict import verdict_of_release
@@ -54,6 +55,7 @@ from icsa.release import Plan, Release
 from icsa.release.design_plans import DesignPlan
 from icsa.schema import Schema
 from icsa.tables import Table, from_frame
+from icsa.tables.frames import is_lazy
 from icsa.utility.beyond_range import BeyondRange
 from icsa.utility.models import Analysis
 
@@ -62,6 +64,7 @@ __all__ = [
     "assess",
     "assessment_cost",
     "making_of",
+    "part_of",
     "put_together",
     "without_columns",
 ]
@@ -226,7 +229,8 @@ def assess(
     ----------
     original, released : pandas, polars or pyarrow table, or icsa.tables.Table
         Columns are matched by name. Missing, extra and reordered columns, other types and another
-        number of rows are handled, and said in the notes.
+        number of rows are handled, and said in the notes. A polars LazyFrame or a Dask DataFrame is
+        computed once, into private files, and assessed from them.
     schema : Schema, optional
         What each column of the original is; by default guessed.
     unit, time, bound, role, weight, strata : optional
@@ -291,6 +295,11 @@ def assess(
     >>> assess(frame, frame.sample(100, shuffle=True, seed=1))
     <Assessment: do not release, 5 people stand out of 100, 100 released rows, 4 columns compared>
     """
+    given = dict(locals())  # nothing but the parameters
+    if any(is_lazy(frame) for frame in (original, released, against)):
+        from icsa.assessment.blocks.lazy_assessing import assess_lazily  # by way of files
+
+        return assess_lazily(given, assess, _making(making))
     told = progress or (lambda _stage, _share: None)
     told("matching columns", 0.0)
     before, after = _table(original), _table(released)
@@ -326,7 +335,7 @@ def assess(
     if comparison.columns:
         known = how_before(comparison, plan, redraws)
         controlled = how_controlled(comparison, plan, rehearse, holdout)
-        part = told if rival is None else _part_of(told, 0.0)
+        part = told if rival is None else part_of(told, 0.0)
         more = {"also_released": out, "holdout": others}
         found = _assessed(
             comparison, rows, known, controlled, policy, asked, made, handed, part, **more
@@ -345,7 +354,7 @@ def assess(
     if rival is None:
         return found
     people = found.privacy.standing_out.rows
-    part = _part_of(told, 0.5, "the other release: ")
+    part = part_of(told, 0.5, "the other release: ")
     nobody: ControlledBy = lambda _told: NO_CONTROL  # noqa: E731
     other = _assessed(rival, people, Before(), nobody, policy, asked, None, handed, part)
     return replace(found, efficiency=compare_efficiency(found, other))
@@ -449,6 +458,8 @@ def put_together(
     holdout: Table | None = None,
     without_attacks: Collection[str] = (),
     beyond: BeyondRange | None = None,
+    rows: PrivacyAssessment | None = None,
+    redrawn: RedrawnRisk | None = None,
 ) -> Assessment:
     """Return an assessment whose privacy part is known: attackers, utility, and the word.
 
@@ -473,6 +484,10 @@ def put_together(
         Attacks that are not tried.
     beyond : BeyondRange, optional
         How released cells leave the original's range, where that is known already.
+    rows : PrivacyAssessment, optional
+        What is found about rows of units that are people themselves, where that is known already.
+    redrawn : RedrawnRisk, optional
+        What fresh keys give for other people than those of the privacy part.
     """
     policy = privacy.policy
     control = controlled(lambda stage, share: told(stage, 0.4 + 0.1 * share))
@@ -481,7 +496,7 @@ def put_together(
         comparison, control.outsiders, out, policy=policy, leave_out=without_attacks
     )
     others = None if holdout is None or control.kind != "holdout" else holdout.frame
-    units = look_at_units(comparison, control, privacy.policy, others, told)
+    units = look_at_units(comparison, control, privacy.policy, others, told, rows)
     useful = measure_usefulness(comparison, asked, progress=told)
     useful = useful if beyond is None else replace(useful, beyond=beyond)
     people = people_in_file(privacy.people, comparison)
@@ -496,14 +511,14 @@ def put_together(
         why_not_trusted=privacy.why_not_trusted,
         more=(
             *_not_compared(comparison),
-            *reasons_over_keys(privacy.redrawn, privacy.policy),
+            *reasons_over_keys(redrawn or privacy.redrawn, privacy.policy),
             *control_reasons(control, privacy.policy),
-            *(_in_the_file(reason, comparison) for reason in against_it),
+            *(of_sample(reason, comparison) for reason in against_it),
             *(() if units is None else units.reasons),
         ),
     )
     if found.word != "do not release":  # who was copied row by row has left traces, too
-        traces = (_in_the_file(reason, comparison) for reason in of_traces(comparison.features))
+        traces = (of_sample(reason, comparison) for reason in of_traces(comparison.features))
         found = decided([*found.reasons, *traces])
     found = unless_another_table(found, comparison.files, useful.margins)
     measures, ends = _measures(privacy)
@@ -523,11 +538,6 @@ def put_together(
         attackers=beside_control(control, (*attackers, *(units.attackers if units else ()))),
         units=units,
     )
-
-
-def _in_the_file(reason: Reason, comparison: Comparison) -> Reason:
-    """Return a reason with rows of the file in place of those that are in memory."""
-    return in_the_file(replace(reason, rows=comparison.rows_of_sample(reason.rows)), comparison)
 
 
 def _not_compared(comparison: Comparison) -> tuple[Reason, ...]:
@@ -567,7 +577,7 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
 
 
-def _part_of(
+def part_of(
     told: Callable[[str, float], None], start: float, prefix: str = ""
 ) -> Callable[[str, float], None]:
     """Return how one of two assessments tells its progress."""

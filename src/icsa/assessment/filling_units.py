@@ -23,11 +23,7 @@ _SEED = 20_018
 def filled_units(found: UnitFindings) -> doc.Units:
     """Return sizes, what holds within units, parts of trajectories, and some of these to draw."""
     compared, design = found.comparison, found.comparison.design
-    tables = compared.by_row.original.frame, compared.by_row.released.frame
-    sizes = [
-        doc.UnitTable(units=rows.n_units, rows=frame.height, largest=int(rows.sizes.max()))
-        for rows, frame in zip(compared.rows, tables, strict=True)
-    ]
+    sizes = [doc.UnitTable(**size._asdict()) for size in compared.sizes]
     return doc.Units(
         unit=str(design.unit),
         time=design.time,
@@ -43,7 +39,7 @@ def filled_units(found: UnitFindings) -> doc.Units:
         single_rows=None if found.rows is None else _single_rows(found.rows),
         columns=[
             doc.PeopleColumn(name=column.name, column=column.column or None, how=column.how)
-            for column in compared.summaries
+            for column in compared.people_columns
         ],
         trajectories=_trajectories(found),
     )

@@ -29,6 +29,7 @@ __all__ = [
     "UnitFindings",
     "in_the_file",
     "look_at_units",
+    "of_sample",
     "people_in_file",
 ]
 
@@ -79,6 +80,7 @@ def look_at_units(
     policy: Policy,
     holdout: pl.DataFrame | None,
     told: Callable[[str, float], None],
+    rows: PrivacyAssessment | None = None,
 ) -> UnitFindings | None:
     """Return what is found about units; None where every row is a person.
 
@@ -92,6 +94,8 @@ def look_at_units(
         Rows of people who were not in the table.
     told : callable
         Is told the stage.
+    rows : PrivacyAssessment, optional
+        Of rows that are people themselves, where that is known already.
     """
     if not isinstance(comparison, UnitComparison):
         return None
@@ -102,12 +106,12 @@ def look_at_units(
     if not attackers:
         outsiders = None if holdout is None else comparison.visits(holdout)
         attackers = two_visits(*comparison.both_visits, outsiders)
-    rows = None
-    reasons = [in_the_file(r, comparison) for r in of_copied_visits(policy.values(), visits)]
+    reasons = [of_sample(r, comparison) for r in of_copied_visits(policy.values(), visits)]
     reasons += reasons_of_attacks(attackers, policy)
     if comparison.rows_are_people:
         told("looking for rows in the release", 0.57)
-        rows = assess_privacy(comparison.by_row.features, policy=policy)
+        if rows is None:
+            rows = assess_privacy(comparison.by_row.features, policy=policy)
         reasons += [_of_rows(reason) for reason in rows.verdict.reasons]
     return UnitFindings(
         comparison=comparison,
@@ -123,25 +127,29 @@ def in_the_file(reason: Reason, comparison: Comparison) -> Reason:
     """Return a reason with rows of the file in place of units: the first of each."""
     if not isinstance(comparison, UnitComparison) or not reason.rows:
         return reason
-    firsts = comparison.rows[0].firsts
-    return replace(reason, rows=tuple(int(firsts[unit]) for unit in reason.rows))
+    return replace(reason, rows=comparison.first_rows(reason.rows))
+
+
+def of_sample(reason: Reason, comparison: Comparison) -> Reason:
+    """Return a reason with rows of the file in place of those, or of units, that are in memory."""
+    return in_the_file(replace(reason, rows=comparison.rows_of_sample(reason.rows)), comparison)
 
 
 def people_in_file(people: Sequence[Person], comparison: Comparison) -> tuple[Person, ...]:
     """Return people with rows and columns of the file in place of units and summaries."""
     if not isinstance(comparison, UnitComparison):
         return tuple(people)
-    firsts = comparison.rows[0].firsts
-    columns = {summary.name: summary.column for summary in comparison.summaries}
+    rows = comparison.first_rows([person.row for person in people])
+    columns = {summary.name: summary.column for summary in comparison.people_columns}
     return tuple(
         replace(
             person,
-            row=int(firsts[person.row]),
+            row=row,
             matched_by=tuple(
                 (columns[name], share) for name, share in person.matched_by if columns[name]
             ),
         )
-        for person in people
+        for person, row in zip(people, rows, strict=True)
     )
 
 

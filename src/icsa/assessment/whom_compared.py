@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from icsa.columns import kind_of
-from icsa.comparison.matching import Comparison, match_tables
+from icsa.comparison.matching import Comparison, match_tables, with_number
 from icsa.comparison.unit_matching import match_units
 from icsa.inspection import guess_schema
 from icsa.inspection.design_checks import require_design, require_said
@@ -51,21 +50,9 @@ def matched(
     Tables that have nothing in common but the names of units and times are matched by row too: they
     are not the same table, whatever rows of it are about.
     """
-    schema = _with_numeric_weight(schema)
+    schema = with_number(schema, schema.design.weight)
     named = {schema.design.unit, schema.design.time}
     common = set(original.frame.columns) & set(released.frame.columns)
     if schema.design.unit and common - named:
         return match_units(original, released, schema, leave_out=leave_out)
     return match_tables(original, released, schema, leave_out=leave_out)
-
-
-def _with_numeric_weight(schema: Schema) -> Schema:
-    """Return the schema with a weight that is a number, however few weights there are.
-
-    A release has others, which would be levels that the original does not have.
-    """
-    name = schema.design.weight
-    if name is None or kind_of(schema.columns[name].kind).compared == "numbers":
-        return schema
-    spec = replace(schema.columns[name], kind="continuous", levels=())
-    return replace(schema, columns={**schema.columns, name: spec})

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 from scipy.special import bdtrc
 
-from icsa.columns import kind_of
+from icsa.columns import ColumnSpec, kind_of
 from icsa.columns.readings import as_text
 from icsa.comparison.coding import code_column
 from icsa.comparison.column_pairs import Cells, ColumnPair
@@ -22,6 +22,7 @@ from icsa.tables import Table
 
 __all__ = [
     "Comparison",
+    "as_number",
     "differences",
     "has_other_levels",
     "match_tables",
@@ -29,6 +30,7 @@ __all__ = [
     "own_cells",
     "own_values",
     "require_columns",
+    "with_number",
 ]
 
 _MOST_NAMES = 12
@@ -209,6 +211,23 @@ original has 'kg'; the release has 'price'. Columns are matched by name.
         "The two tables have no column in common that can be compared: the original has "
         f"{_listed(first)}; the release has {_listed(second)}. Columns are matched by name."
     )
+
+
+def as_number(spec: ColumnSpec) -> ColumnSpec:
+    """Return what a column is, if it is to be a number, however few values it has.
+
+    Of times and weights a release has others, which would be levels that the original has not.
+    """
+    if kind_of(spec.kind).compared == "numbers":
+        return spec
+    return replace(spec, kind="continuous", levels=())
+
+
+def with_number(schema: Schema, name: str | None) -> Schema:
+    """Return a schema in which a column is a number, as `as_number` makes it one."""
+    if name is None:
+        return schema
+    return replace(schema, columns={**schema.columns, name: as_number(schema.columns[name])})
 
 
 def has_other_levels(column: ColumnPair) -> bool:

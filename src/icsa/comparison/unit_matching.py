@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -11,9 +12,20 @@ import polars as pl
 from icsa.columns import kind_of
 from icsa.comparison.column_pairs import ColumnPair
 from icsa.comparison.features import Features, FeatureTable
-from icsa.comparison.matching import Comparison, match_tables, own_cells
-from icsa.comparison.trajectories import How, Summarised, Visits, summarised
-from icsa.errors import InputError
+from icsa.comparison.matching import Comparison, match_tables, with_number
+from icsa.comparison.trajectories import Summarised, Visits, summarised
+from icsa.comparison.unit_columns import (
+    head_of,
+    in_order,
+    own_in_units,
+    pair_of,
+    require_differing,
+    require_names_of_units,
+    require_two_units,
+    shown_units,
+    varies,
+    wanted_of_units,
+)
 from icsa.inspection.design_checks import checked_units
 from icsa.inspection.overview import with_belonging
 from icsa.inspection.unit_rows import UnitRows, rows_of_units
@@ -21,10 +33,20 @@ from icsa.matrices import Vector
 from icsa.schema import Design, Schema
 from icsa.tables import Table
 
-__all__ = ["UnitComparison", "match_units"]
+__all__ = ["UnitComparison", "UnitSizes", "compared_by", "compared_by_unit", "match_units"]
 
-# Digits of a summary in tables of people that are shown.
-_DIGITS = 6
+
+class UnitSizes(NamedTuple):
+    """How many units and rows a table has, and how many rows the largest unit."""
+
+    units: int
+    rows: int
+    largest: int
+
+    @classmethod
+    def of(cls, rows: UnitRows) -> UnitSizes:
+        """Return the sizes of a table."""
+        return cls(rows.n_units, int(rows.starts[-1]), int(rows.sizes.max()))
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -64,6 +86,21 @@ class UnitComparison(Comparison):
     def needed(self) -> tuple[str, ...]:
         """The columns that another table must have to be encoded."""
         return str(self.design.unit), *self.by_row.needed
+
+    @property
+    def sizes(self) -> tuple[UnitSizes, UnitSizes]:
+        """How large both tables are, as they were given."""
+        first, second = self.rows
+        return UnitSizes.of(first), UnitSizes.of(second)
+
+    @property
+    def people_columns(self) -> tuple[Summarised, ...]:
+        """What people who stand out are compared by."""
+        return self.summaries
+
+    def first_rows(self, units: Sequence[int]) -> tuple[int, ...]:
+        """Return the original's first row of some units."""
+        return tuple(self.rows[0].firsts[list(units)].tolist())
 
     @property
     def rows_are_people(self) -> bool:
@@ -184,33 +221,42 @@ def match_units(
     """
     design = schema.design
     assert design.unit
-    schema = _with_numeric_time(with_belonging(original, schema, guessed=False))
-    for name in (design.unit, design.time):
-        if name and name not in released.frame.columns:
-            raise InputError(
-                f"The release has no column {name!r}, which tells the rows of people apart. Give "
-                "one that has it, or say --unit none (unit=False): every row is then a person."
-            )
+    schema = with_number(with_belonging(original, schema, guessed=False), design.time)
+    require_names_of_units(released.frame.columns, design)
     first, belonging = checked_units(original, schema)
     by_row = match_tables(original, released, schema, leave_out=leave_out)
-    features = by_row.features
-    head = _head(original.frame, design, first)
+    roles = original.frame[design.role] if design.role else None
+    return compared_by_unit(by_row, schema, belonging, head_of(roles, first))
+
+
+def compared_by_unit(
+    by_row: Comparison, schema: Schema, belonging: Mapping[str, str], head: str | None
+) -> UnitComparison:
+    """Return matched tables of people with several rows as tables with a row a unit.
+
+    Parameters
+    ----------
+    by_row : Comparison
+    schema : Schema
+        Which says of every column where it belongs.
+    belonging : mapping of str to str
+        The same, of the unit too.
+    head : str, optional
+        The role that stands in every unit exactly once.
+    """
+    design, tables = schema.design, (by_row.original, by_row.released)
+    numbers = by_row.features.original, by_row.features.released
     rows = tuple(
-        _in_order(table.frame, design, _times(numbers, by_row, design), head)
-        for table, numbers in ((original, features.original), (released, features.released))
+        _in_order(table.frame, design, _times(own, by_row, design), head)
+        for table, own in zip(tables, numbers, strict=True)
     )
-    if rows[1].n_units < 2:
-        raise InputError(f"The release has {rows[1].n_units} unit(s), and at least 2 are needed.")
+    require_two_units(rows[1].n_units)
     people, wanted = _people_of(by_row, rows, belonging, design)
     frames = [
-        _shown(people, which, part.frame, own)
-        for which, part, own in zip((0, 1), (original, released), rows, strict=True)
+        _shown(people, which, table.frame, own)
+        for which, table, own in zip((0, 1), tables, rows, strict=True)
     ]
-    units = f"{rows[0].n_units:,} units of {design.unit!r} in {original.frame.height:,} rows"
-    note = (
-        f"Compared by {design.unit!r}: {units} of the original, {rows[1].n_units:,} in "
-        f"{released.frame.height:,} of the release"
-    )
+    sizes = [UnitSizes.of(own) for own in rows]
     return UnitComparison(
         original=Table(frames[0]),
         released=Table(frames[1]),
@@ -218,14 +264,23 @@ def match_units(
         matched=tuple(frames[0].columns),
         only_original=by_row.only_original,
         only_released=by_row.only_released,
-        notes=(note, *by_row.notes),
-        as_they_are=_own(original, released, schema, rows),
+        notes=(compared_by(design, sizes[0], sizes[1]), *by_row.notes),
+        as_they_are=_own(*tables, schema, rows),
         by_row=by_row,
         design=design,
         rows=(rows[0], rows[1]),
         belonging=belonging,
         summaries=wanted,
         head=head,
+    )
+
+
+def compared_by(design: Design, original: UnitSizes, released: UnitSizes) -> str:
+    """Return the note that says how many units there are."""
+    return (
+        f"Compared by {design.unit!r}: {original.units:,} units of {design.unit!r} in "
+        f"{original.rows:,} rows of the original, {released.units:,} in {released.rows:,} of the "
+        "release"
     )
 
 
@@ -237,43 +292,27 @@ def _people_of(
 ) -> tuple[Features, tuple[Summarised, ...]]:
     """Return both tables with a row a unit, and what their columns are: those that vary."""
     features = by_row.features
-    wanted = sorted(_wanted(by_row, belonging, design), key=lambda c: c.gives_codes)
+    wanted = wanted_of_units(by_row.columns, belonging, design)
     tables = [
-        summarised(table, own.order, own.starts, tuple(wanted), _times(table, by_row, design))
+        summarised(table, own.order, own.starts, wanted, _times(table, by_row, design))
         for table, own in zip((features.original, features.released), rows, strict=True)
     ]
-    kept = [place for place, column in enumerate(_cells(tables[0])) if _varies(column)]
-    if not kept:
-        raise InputError("The two tables have no column in common by which people differ.")
+    kept = [place for place, column in enumerate(_cells(tables[0])) if varies(column)]
+    require_differing(kept)
     chosen = tuple(wanted[place] for place in kept)
     people = Features(
         _some_columns(tables[0], kept),
         _some_columns(tables[1], kept),
-        tuple(_pair(column, by_row.columns, features.n_numbers) for column in chosen),
+        tuple(pair_of(column, by_row.columns) for column in chosen),
     )
     return people, chosen
-
-
-def _with_numeric_time(schema: Schema) -> Schema:
-    """Return the schema with a time that is a number, however few times there are."""
-    time = schema.design.time
-    if time is None or kind_of(schema.columns[time].kind).compared == "numbers":
-        return schema
-    spec = replace(schema.columns[time], kind="continuous", levels=())
-    return replace(schema, columns={**schema.columns, time: spec})
 
 
 def _in_order(
     frame: pl.DataFrame, design: Design, times: Vector | None, head: str | None
 ) -> UnitRows:
-    """Return the rows of each unit: by time, the head of a household first."""
     rows = rows_of_units(frame[str(design.unit)])
-    if times is not None:
-        return rows.sorted_by(times)
-    if head is None or design.role not in frame.columns:
-        return rows
-    others = frame[design.role].cast(pl.String).ne_missing(head)
-    return rows.sorted_by(others.cast(pl.Float64).to_numpy())
+    return in_order(rows, times, frame[design.role] if design.role in frame.columns else None, head)
 
 
 def _times(table: FeatureTable, by_row: Comparison, design: Design) -> Vector | None:
@@ -281,59 +320,9 @@ def _times(table: FeatureTable, by_row: Comparison, design: Design) -> Vector | 
     return table.numbers[names.index(design.time)] if design.time in names else None
 
 
-def _head(frame: pl.DataFrame, design: Design, rows: UnitRows) -> str | None:
-    """Return the role that stands in every unit exactly once, as a text."""
-    if not design.role:
-        return None
-    roles = frame[design.role].cast(pl.String).gather(rows.order)
-    for value in sorted(roles.unique().to_list()):
-        if (np.bincount(rows.unit[(roles == value).to_numpy()], minlength=rows.n_units) == 1).all():
-            return str(value)
-    return None
-
-
-def _wanted(
-    by_row: Comparison, belonging: Mapping[str, str], design: Design
-) -> Iterator[Summarised]:
-    """Yield what people are compared by."""
-    n = by_row.features.n_numbers
-    for place, column in enumerate(by_row.columns):
-        where = place if place < n else place - n
-        codes = column.levels is not None
-        if belonging[column.name] == "unit":
-            yield Summarised(column.name, "", where, codes)
-            continue
-        if column.name == design.role and column.levels is not None:
-            for level in range(len(column.levels)):
-                yield Summarised(column.name, "level", where, codes, level)
-            continue
-        for how in _hows(column, design):
-            if not (column.name == design.time and how == "slope"):
-                yield Summarised(column.name, how, where, codes)
-    yield Summarised("", "rows")
-
-
-def _hows(column: ColumnPair, design: Design) -> Iterator[How]:
-    if column.levels is None:
-        yield "mean"
-    else:
-        yield "share" if len(column.levels) == 2 else "most frequent"
-    if design.time:
-        yield "last"
-    if design.role:
-        yield "head"
-    if column.levels is None:
-        yield "slope" if design.time else "spread"
-
-
 def _cells(table: FeatureTable) -> Iterator[np.ndarray]:
     yield from table.numbers
     yield from table.codes
-
-
-def _varies(column: np.ndarray) -> bool:
-    known = column[column >= 0] if column.dtype.kind == "i" else column[~np.isnan(column)]
-    return bool(known.size) and known.min() < known.max()
 
 
 def _some_columns(table: FeatureTable, kept: Sequence[int]) -> FeatureTable:
@@ -344,34 +333,10 @@ def _some_columns(table: FeatureTable, kept: Sequence[int]) -> FeatureTable:
     )
 
 
-def _pair(column: Summarised, columns: Sequence[ColumnPair], n_numbers: int) -> ColumnPair:
-    """Return a column of people without its cells."""
-    none = np.empty(0)
-    if column.how in ("rows", "level"):
-        return ColumnPair(column.name, none, none, grid=1.0, kind="integer")
-    source = columns[column.place + n_numbers * column.codes]
-    if column.how in ("mean", "slope", "spread", "share"):
-        unit = source.unit if column.how == "mean" else ""
-        return ColumnPair(column.name, none, none, kind="continuous", unit=unit)
-    return replace(source, name=column.name, original=none, released=none, note="", encode=None)
-
-
 def _shown(features: Features, which: int, frame: pl.DataFrame, rows: UnitRows) -> pl.DataFrame:
-    """Return a table of people as it is shown: own columns as they were, others as numbers."""
-    cells = {}
-    for column in features.columns:
-        values = (column.original, column.released)[which]
-        if column.name in frame.columns:
-            cells[column.name] = frame[column.name].gather(rows.firsts)
-        elif column.levels is None:
-            shown = pl.Series(values, nan_to_null=True).round_sig_figs(_DIGITS)
-            cells[column.name] = shown
-        else:
-            levels = [str(level) for level in column.levels]
-            known = pl.Series(levels, dtype=pl.String)
-            places = pl.Series(values).replace(-1, None)
-            cells[column.name] = known.gather(places)
-    return pl.DataFrame(cells)
+    names = [name for name in features.names if name in frame.columns]
+    own = {name: frame[name].gather(rows.firsts) for name in names}
+    return shown_units(features.columns, which, own)
 
 
 def _own(
@@ -383,11 +348,6 @@ def _own(
         compared = kind_of(spec.kind).compared != "no" and spec.action != "drop"
         if compared or name not in released.frame.columns:
             continue
-        first, second = original.frame[name], released.frame[name]
-        if spec.belongs_to == "row":
-            own = own_cells(first, second).gather(rows[1].order).to_numpy()
-            found[name] = int(np.count_nonzero(rows[1].any(own)))
-        else:
-            parts = (first.gather(rows[0].firsts), second.gather(rows[1].firsts))
-            found[name] = int(own_cells(*parts).sum())
+        cells = original.frame[name], released.frame[name]
+        found[name] = own_in_units(*cells, rows, spec.belongs_to)
     return {name: count for name, count in found.items() if count}

@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 from icsa.assessment import Assessment, assess
-from icsa.assessment.blocks import large_assessing
+from icsa.assessment.asked import Asked
+from icsa.assessment.blocks import exact_people, large_assessing
 from icsa.assessment.blocks.large_assessing import Wanted, assess_stored
 from icsa.comparison.features import PART
 from icsa.errors import InputError
@@ -23,6 +24,8 @@ N_ROWS = 2 * PART + 1_234
 # Who is copied in every cell: one who stands out, and two like everybody else.
 OUTLIER, ORDINARY = 60_000, (50_005, 40_001)
 GIGABYTE = 10**9
+# Enough that equal cells are counted in buckets.
+N_SURVEYED = 17_000
 
 
 def people(seed: int) -> pl.DataFrame:
@@ -59,18 +62,22 @@ def from_files(
     """Return the assessment of tables in part files."""
     pair = (
         stored(table, folder / name, edges)
-        for table, name, edges in zip(tables, ("o", "r"), ([40_000], [7, 50_000]), strict=True)
+        for table, name, edges in zip(tables, ("o", "r"), ([4_000], [7, 5_000]), strict=True)
     )
     resources = Resources(memory=more.pop("memory", GIGABYTE), scratch=folder, workers=workers)
-    wanted = Wanted(every_row_a_person=True, **more)
+    wanted = Wanted(design={"unit": False, **more.pop("design", {})}, **more)
     return assess_stored(*pair, resources, wanted, lambda _stage, _share: None)
 
 
 def test_all_rows_as_a_sample_give_the_same_document(
     tables: tuple[pl.DataFrame, pl.DataFrame], in_memory: Assessment, tmp_path: Path
 ) -> None:
-    found = from_files(tables, tmp_path, sampled_rows=N_ROWS).as_dict()
-    expected = in_memory.as_dict()
+    require_the_same(from_files(tables, tmp_path, sampled_rows=N_ROWS), in_memory)
+
+
+def require_the_same(from_files: Assessment, in_memory: Assessment) -> None:
+    """Hold the document of tables in files against that of tables in memory."""
+    found, expected = from_files.as_dict(), in_memory.as_dict()
     for part in ("verdict", "self_test", "tables", "privacy", "people", "people_summary"):
         assert found[part] == expected[part], part
     for part in ("noticed", "utility", "control", "policy"):
@@ -82,6 +89,36 @@ def test_all_rows_as_a_sample_give_the_same_document(
         for each in (found, expected)
     ]
     assert attackers[0] == attackers[1]
+
+
+def survey(seed: int) -> pl.DataFrame:
+    """Return a weighted sample of towns; few weights are different."""
+    draw = np.random.default_rng(seed)
+    n, kg = N_SURVEYED, draw.normal(size=N_SURVEYED)
+    return pl.DataFrame(
+        {
+            "kg": 70.0 + 9.0 * kg,
+            "bp": 120.0 + 5.0 * kg + 9.0 * draw.normal(size=n),
+            "town": draw.choice(["north", "south", "west"], n, p=[0.5, 0.3, 0.2]),
+            "weight": 10.0 * seed + draw.integers(1, 4, n),
+        }
+    )
+
+
+def test_analyses_go_by_weights_and_strata(tmp_path: Path) -> None:
+    both, said = (survey(1), survey(2)), {"weight": "weight", "strata": ("town",)}
+    in_memory = assess(*both, unit=False, **said, models=["bp ~ kg"])
+    asked = Asked(models=("bp ~ kg",))
+    every = from_files(both, tmp_path / "a", asked=asked, design=said, sampled_rows=N_SURVEYED)
+    require_the_same(every, in_memory)
+    some = from_files(both, tmp_path / "b", asked=asked, design=said, sampled_rows=7_000)
+    means, model = some.utility.models
+    assert (means.name, model.method) == ("weighted means", "weighted least squares")
+    assert means.n_original == 7_000
+    assert [one.row for one in some.people] == [one.row for one in in_memory.people]
+    low = both[0].with_columns(weight=pl.col("weight") - 11.0)
+    with pytest.raises(InputError, match=r"'weight' is the weight: .* are not positive"):
+        from_files((low, both[1]), tmp_path / "c", design=said)
 
 
 @pytest.mark.parametrize(("memory", "workers"), [(GIGABYTE, 1), (30_000_000, 2)])
@@ -129,7 +166,7 @@ def test_scratch_is_private_and_gone_at_the_end_and_after_errors(
         modes.extend(path.stat().st_mode & 0o777 for path in tmp_path.glob(".icsa-scratch-*"))
         raise InputError("told")
 
-    monkeypatch.setattr(large_assessing, "standing_out", fails)
+    monkeypatch.setattr(exact_people, "standing_out", fails)
     with pytest.raises(InputError, match="told"):
         from_files(tables, tmp_path)
     assert modes == [0o700]

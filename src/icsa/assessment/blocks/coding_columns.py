@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -13,19 +14,20 @@ from icsa.columns import kind_of
 from icsa.columns.declared import ColumnSpec
 from icsa.comparison.coding import code_column
 from icsa.comparison.column_pairs import ColumnPair, RowNumbers
-from icsa.comparison.matching import has_other_levels, own_values
+from icsa.comparison.matching import as_number, has_other_levels, own_values
 from icsa.inspection.overview import guess_column
 from icsa.inspection.units_seen import may_name
 from icsa.lattice import lattice_step
 from icsa.limits import MANY_EQUAL
 from icsa.privacy.extremes import ColumnEnd, ends_of_column
 from icsa.privacy.lenses import dither_seed, robust_units, tied_share
+from icsa.release.blocks.passes import Passes, Task
 from icsa.release.blocks.scratch import Scratch
 from icsa.tables.stored import StoredTable
 from icsa.threads import give_back_memory
 from icsa.utility.beyond_range import ColumnBeyond, column_beyond
 
-__all__ = ["Coded", "Scaled", "Tables", "code_stored", "scale_stored"]
+__all__ = ["Coded", "Scaled", "Tables", "code_columns", "code_stored", "scale_stored"]
 
 
 class Tables(NamedTuple):
@@ -74,6 +76,11 @@ class Coded:
     varies: bool = True
     has_gaps: bool = False
 
+    @property
+    def has_levels(self) -> bool:
+        """Whether it is compared by codes."""
+        return self.pair is not None and self.pair.levels is not None
+
 
 @dataclass(frozen=True, eq=False)
 class Scaled:
@@ -109,8 +116,37 @@ class Scaled:
     beyond: ColumnBeyond | None
 
 
+def code_columns(
+    passes: Passes, tables: Tables, specs: Mapping[str, ColumnSpec], numeric: Sequence[str | None]
+) -> list[Coded]:
+    """Return all columns of both tables, their cells in scratch, by their places.
+
+    Parameters
+    ----------
+    passes : Passes
+    tables : Tables
+    specs : mapping of str to ColumnSpec
+        Of columns that were declared; others are guessed.
+    numeric : sequence of str
+        Columns that are numbers, however few values they have.
+    """
+    first, second = tables.original.names, tables.released.names
+    names = [*first, *(name for name in second if name not in first)]
+    tasks = [
+        Task(code_stored, (tables, name, place, specs.get(name), name in numeric))
+        for place, name in enumerate(names)
+    ]
+    found: list[Coded] = passes.over("reading columns", tasks)
+    return found
+
+
 def code_stored(
-    scratch: Scratch, tables: Tables, name: str, place: int, spec: ColumnSpec | None
+    scratch: Scratch,
+    tables: Tables,
+    name: str,
+    place: int,
+    spec: ColumnSpec | None,
+    numeric: bool = False,
 ) -> Coded:
     """Return what a column is and how it is compared; its numbers or codes go to scratch.
 
@@ -123,6 +159,8 @@ def code_stored(
         Of its files in scratch.
     spec : ColumnSpec, optional
         Where it was declared; else it is guessed.
+    numeric : bool
+        Whether it is a number, however few values it has.
     """
     if name not in tables.original.dtypes:
         shown = tables.released.column(name).frame[name]
@@ -130,6 +168,7 @@ def code_stored(
     table = tables.original.column(name)
     before = table.frame[name]
     spec = guess_column(table, name) if spec is None else spec
+    spec = as_number(spec) if numeric else spec
     found = Coded(name, spec, may_name(before), before.gather(tables.sample))
     if name not in tables.released.dtypes:
         return found

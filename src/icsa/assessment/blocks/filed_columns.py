@@ -171,14 +171,23 @@ def _draws(seed: tuple[int, ...], rows: Rows, count: int) -> Vector:
     wanted, place = np.unique(rows, return_inverse=True)
     first, last = int(wanted[0]), int(wanted[-1])
     if last - first > _JUMP * wanted.size:
-        draws = np.array([_generator(seed, int(row)).random() for row in wanted])
-        return draws[place]
+        return _single_draws(seed, wanted)[place]
     draws, rng = np.empty(wanted.size), _generator(seed, first)
     for start in range(first, last + 1, _DRAWS):
         stop = min(start + _DRAWS, last + 1)
         low, high = np.searchsorted(wanted, [start, stop])
         draws[low:high] = rng.random(stop - start)[wanted[low:high] - start]
     return draws[place]
+
+
+def _single_draws(seed: tuple[int, ...], rows: npt.NDArray[Any]) -> Vector:
+    """Return the draws of rows in ascending order, jumping from one to the next."""
+    bits = np.random.PCG64(list(seed))
+    rng, draws = np.random.Generator(bits), np.empty(rows.size)
+    for place, jump in enumerate(np.diff(rows, prepend=-1).tolist()):
+        bits.advance(jump - 1)
+        draws[place] = rng.random()
+    return draws
 
 
 def _spanned(rows: slice, count: int) -> int:

@@ -49,11 +49,11 @@ class BlockSweep:
         self.stage, self.count = stage, 0
 
     def turns(self, n_rows: int) -> Iterator[list[slice]]:
-        """Yield one part first, which tells what is near, and then all others."""
+        """Yield one part first, and one block, which tell what is near; then all others."""
         yield [slice(0, min(PART, n_rows))]
         starts = range(PART, n_rows, self.block_rows)
-        if starts:
-            yield [slice(start, min(start + self.block_rows, n_rows)) for start in starts]
+        blocks = [slice(start, min(start + self.block_rows, n_rows)) for start in starts]
+        yield from (some for some in (blocks[:1], blocks[1:]) if some)
 
     def over(
         self,

@@ -17,6 +17,7 @@ from icsa.privacy.everybody import put_on_lattice
 from icsa.privacy.exact_rows import ExactRows, RowHashes, counted, row_hashes
 from icsa.privacy.many_rows import Bucket, best_of_pairs, column_blocks, part_of, rare_pairs
 from icsa.privacy.rarity import Best
+from icsa.privacy.repeated_hashes import RepeatedHashes
 from icsa.release.blocks.scratch import Scratch
 
 __all__ = ["HashedTables", "exact_rows_of_files", "with_lattices_and_gaps"]
@@ -89,26 +90,39 @@ class HashedTables:
         ]
 
     def buckets(self) -> Iterator[Bucket]:
-        """Yield the hashed rows of both tables, equal ones in one bucket."""
-        n_rows = self.original.n_rows + self.released.n_rows
+        """Yield the hashed rows of both tables that may be equal, equal ones in one bucket."""
+        sizes = self.original.n_rows, self.released.n_rows
+        every = np.empty(sum(sizes), dtype=np.uint64)
+        for number, here in enumerate((every[: sizes[0]], every[sizes[0] :])):
+            here[:] = np.memmap(self.file(_HASHES, number).path, np.uint64, "r")
+        repeated = RepeatedHashes(every)
+        del every
+        n_rows = sum(rows.size for side in (0, 1) for _, rows in self._repeated(side, repeated))
         bits = max(0, (-(-n_rows // _IN_A_BUCKET) - 1).bit_length())
         for bucket in range(1 << bits):
-            rows, hashes = self._chosen(0, bits, bucket)
-            yield Bucket(rows, hashes, *self._chosen(1, bits, bucket))
+            rows, hashes = self._chosen(0, repeated, bits, bucket)
+            yield Bucket(rows, hashes, *self._chosen(1, repeated, bits, bucket))
 
-    def _chosen(self, number: int, bits: int, bucket: int) -> tuple[RowNumbers, RowHashes]:
-        """Return the rows of one table whose hashes begin with some bits."""
+    def _repeated(
+        self, number: int, repeated: RepeatedHashes
+    ) -> Iterator[tuple[RowHashes, RowNumbers]]:
+        """Yield the hashes of one table that may stand twice, and their rows, part by part."""
         file, n_rows = self.file(_HASHES, number), self.side(number).n_rows
-        rows, hashes = [], []
         for start in range(0, n_rows, _AT_A_TIME):
             some = file.read(slice(start, min(start + _AT_A_TIME, n_rows)))
-            if bits:
-                there = np.flatnonzero(some >> np.uint64(_BITS - bits) == np.uint64(bucket))
-            else:
-                there = np.arange(some.size)
-            rows.append(start + there)
-            hashes.append(some[there])
-        return np.concatenate(rows).astype(np.int64), np.concatenate(hashes)
+            there = repeated.rows(some)
+            yield some[there], start + there
+
+    def _chosen(
+        self, number: int, repeated: RepeatedHashes, bits: int, bucket: int
+    ) -> tuple[RowNumbers, RowHashes]:
+        """Return the rows of one table whose hashes begin with some bits."""
+        rows, hashes = [], []
+        for some, numbers in self._repeated(number, repeated):
+            here = some >> np.uint64(_BITS - bits) == np.uint64(bucket) if bits else slice(None)
+            rows.append(numbers[here])
+            hashes.append(some[here])
+        return np.concatenate(rows), np.concatenate(hashes)
 
 
 def exact_rows_of_files(hashed: HashedTables, features: Features) -> ExactRows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,16 +11,14 @@ import numpy as np
 import polars as pl
 
 from icsa.assessment.asked import Asked, check_asked, read_outliers
-from icsa.assessment.assessing import Assessment, put_together, without_columns
+from icsa.assessment.assessing import Assessment, part_of
 from icsa.assessment.blocks.coding_columns import (
     Coded,
-    Scaled,
     Tables,
-    code_stored,
-    scale_stored,
+    code_columns,
 )
-from icsa.assessment.blocks.filed_lenses import BlockSweep, FiledLenses, filed_lenses, filed_table
-from icsa.assessment.blocks.hashed_rows import HashedTables
+from icsa.assessment.blocks.exact_people import FiledPeople
+from icsa.assessment.blocks.filed_lenses import BlockSweep, FiledLenses
 from icsa.assessment.blocks.large_comparison import (
     SAMPLED_ROWS,
     LargeComparison,
@@ -29,53 +27,59 @@ from icsa.assessment.blocks.large_comparison import (
     match_stored,
     require_rows,
 )
-from icsa.assessment.blocks.large_findings import LargeFindings, Sample
+from icsa.assessment.blocks.large_findings import Sample
+from icsa.assessment.blocks.made_again import MadeAgain, MadeBy, how_made_again
 from icsa.assessment.blocks.stages import share_of_stages
-from icsa.assessment.provenance import HandedFile, HandedIn, handed_in
-from icsa.assessment.rehearsal import how_controlled
-from icsa.assessment.remedies import Circumstances, with_remedies
-from icsa.attacks.tallies import not_applicable
+from icsa.assessment.blocks.text_sources import (
+    Source,
+    Told,
+    after_reading,
+    drop_all_but_text,
+    rows_for_sure,
+    stored_sources,
+)
+from icsa.assessment.blocks.unit_comparison import LargeUnitComparison
+from icsa.assessment.blocks.unit_people import UnitMatching, are_by_unit
+from icsa.assessment.blocks.whole import files_handed_in, whole_assessment
+from icsa.assessment.efficiency import compare_efficiency
+from icsa.assessment.provenance import HandedIn
 from icsa.columns.declared import ColumnSpec
+from icsa.comparison.column_pairs import RowNumbers
 from icsa.comparison.features import PART
+from icsa.comparison.matching import require_columns
 from icsa.errors import InputError
-from icsa.files import fingerprint
-from icsa.inspection.profile import profile_of
-from icsa.inspection.units_seen import rows_of_some, seen_in_sample
+from icsa.inspection.design_checks import require_sense, require_weight
 from icsa.privacy import Policy, PrivacyAssessment
-from icsa.privacy.extremes import together
 from icsa.privacy.lenses import fit_lenses
-from icsa.privacy.passport import judged
-from icsa.privacy.people import Surroundings, measure_nearness, measure_surroundings
-from icsa.privacy.people_findings import nearest_release_group
-from icsa.privacy.standing_out import named_people, standing_out
 from icsa.randomness import as_key
+from icsa.release.blocks.block_preparing import require_no_units
 from icsa.release.blocks.ground import memory_of_a_column, rows_in_memory
 from icsa.release.blocks.large_runs import Resources
-from icsa.release.blocks.passes import Passes, Task
+from icsa.release.blocks.passes import Passes
 from icsa.release.blocks.scratch import Scratch
 from icsa.release.blocks.scratch_runs import Run, opened_scratch
-from icsa.schema import Design, Schema
+from icsa.schema import NO_DESIGN, Schema, design_with
 from icsa.tables import Table
 from icsa.tables.stored import StoredTable
-from icsa.utility.beyond_range import of_columns
 
 __all__ = ["Wanted", "assess_stored"]
 
 # More memory than this makes no block faster.
 _ENOUGH = 1 << 28
-# What the last row's cells are guessed from are sums over all rows: a sample has others.
-_LAST_PERSON = "all but one"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
     """What is asked of an assessment, as `icsa.assessment.assess` takes it.
 
-    `sampled_rows` of each table are in memory at a time.
+    `design` is what is said of the rows besides what the schema says. `sampled_rows` of each table
+    are in memory at a time; people with several rows are looked at there up to `units_in_memory`.
+    `made_by` says how the release was made: that is rehearsed, and tried under fresh keys, on the
+    sample. `are_frames` says that the files of the tables are nobody's but ours.
     """
 
     schema: Schema | None = None
-    every_row_a_person: bool = False
+    design: Mapping[str, Any] = field(default_factory=dict)
     outliers: Any = None
     policy: Policy | None = None
     asked: Asked = field(default_factory=Asked)
@@ -84,60 +88,128 @@ class Wanted:
     prepared_by: str = ""
     decided_by: str = ""
     sampled_rows: int = SAMPLED_ROWS
+    units_in_memory: int = SAMPLED_ROWS
+    making: Mapping[str, Any] | None = None
+    are_frames: bool = False
+    made_by: MadeBy | None = None
+    rehearse: int | None = None
+    redraws: int = 0
+
+    def again(self, comparison: LargeComparison | LargeUnitComparison) -> MadeAgain:
+        """Return how the sample is released again."""
+        return how_made_again(
+            comparison,
+            self.made_by,
+            rehearse=self.rehearse,
+            redraws=self.redraws,
+            holdout=self.holdout,
+        )
 
 
 def assess_stored(
-    original: StoredTable,
-    released: StoredTable,
+    original: Source,
+    released: Source,
     resources: Resources,
-    wanted: Wanted,
-    told: Callable[[str, float], None],
+    wanted: Wanted | Callable[[Table], Wanted],
+    told: Told,
+    *,
+    against: Source | None = None,
 ) -> Assessment:
     """Return the assessment of a release whose tables do not fit in memory.
 
     Parameters
     ----------
-    original, released : StoredTable
+    original, released : StoredTable or TextTable
+        Text is read into scratch first.
     resources : Resources
         Memory, workers, and where scratch files go; these are removed at the end.
     wanted : Wanted
+        Or a function of the original without its rows: columns of text are known once it is read.
     told : callable
         Called with the name of each stage and the share of the work that is done before it.
+    against : StoredTable or TextTable, optional
+        Another release, assessed for the same people.
     """
-    require_rows((original, released))
-    block_rows = _block_rows(original, released, resources)
-    run = Run({"input": str(original.parts[0])}, as_key(None), resumable=False)
+    sources = {"original": original, "release": released}
+    if against is not None:
+        sources["other release"] = against
+    if all(map(rows_for_sure, sources.values())):
+        _block_rows(sources.values(), resources)  # refused before anything is read
+    about = {"input": str(original.parts[0])}
+    run = Run(about, as_key(None), resumable=False, command="icsa assess")
     with opened_scratch(resources.scratch, run, resume=False) as folder:
-        scratches = Scratch(folder, original.n_rows), Scratch(folder, released.n_rows)
-        passes = Passes(
-            scratches[0],
-            workers=resources.workers,
-            dask=resources.dask,
-            told=lambda name, share: told(*share_of_stages(name, share)),
+        passes = Passes(Scratch(folder, 0), workers=resources.workers, dask=resources.dask)
+        tables = stored_sources(passes, sources, resources.memory, told)
+        require_rows(tables)
+        first, second = tables["original"], tables["release"]
+        asked = _with_design(wanted(first.without_rows()) if callable(wanted) else wanted, first)
+        of_units = are_by_unit(asked.asked.design, first, second)
+        if of_units:
+            _require_plain(asked, against)
+        handed = files_handed_in(tables, asked)
+        rows = _block_rows(tables.values(), resources, of_units=of_units)
+        tell = after_reading(told, sources)
+        part = tell if against is None else part_of(tell, 0.0)
+        found = _assessed((first, second), passes, rows, asked, handed, part)
+        if against is None or not found.tables.columns:
+            return found
+        drop_all_but_text(folder)
+        people = found.privacy.standing_out.rows
+        alone = replace(asked, holdout=None, made_by=None, rehearse=None, redraws=0)
+        part = part_of(tell, 0.5, "the other release: ")
+        both = first, tables["other release"]
+        other = _assessed(both, passes, rows, alone, handed, part, people)
+        return replace(found, efficiency=compare_efficiency(found, other))
+
+
+def _with_design(wanted: Wanted, original: StoredTable) -> Wanted:
+    """Return what is asked, with whom the rows are about: analyses go by it."""
+    said = NO_DESIGN if wanted.schema is None else wanted.schema.design
+    design = design_with(said, original.names, **wanted.design)
+    return replace(wanted, asked=replace(wanted.asked, design=design))
+
+
+def _require_plain(wanted: Wanted, against: Source | None) -> None:
+    """Refuse what is not done for people with several rows in files."""
+    asked = {"--recipe, --rehearse and --redraws": wanted.made_by, "--against": against}
+    options = next((name for name, value in asked.items() if value is not None), None)
+    if options:
+        raise InputError(
+            f"With people who have several rows {options} need the tables in memory. Give "
+            "--memory more, or leave that out."
         )
-        sweep = BlockSweep(passes, block_rows)
-        large = _Large(passes, sweep, scratches, wanted)
-        comparison, privacy = large.privacy_of(original, released)
-        return _whole(comparison, privacy, wanted, told)
 
 
-def _handed(comparison: LargeComparison, wanted: Wanted) -> HandedIn:
-    """Return what was handed in, every part of the tables by its name."""
-    people = {"prepared_by": wanted.prepared_by, "decided_by": wanted.decided_by}
-    handed = handed_in({"holdout": wanted.holdout}, wanted.files, **people)
-    parts = [
-        HandedFile(role, part.name, fingerprint(part))
-        for role, table in zip(("original", "release"), comparison.stored, strict=True)
-        for part in table.parts
-    ]
-    return replace(handed, files=(*parts, *handed.files))
+def _assessed(
+    tables: tuple[StoredTable, StoredTable],
+    passes: Passes,
+    block_rows: int,
+    wanted: Wanted,
+    handed: HandedIn,
+    told: Told,
+    people: RowNumbers | None = None,
+) -> Assessment:
+    """Return the assessment of one release, of people who stand out or of those given."""
+    folder = passes.scratch.folder
+    scratches = Scratch(folder, tables[0].n_rows), Scratch(folder, tables[1].n_rows)
+    passes = replace(
+        passes,
+        scratch=scratches[0],
+        told=lambda name, share: told(*share_of_stages(name, share)),
+    )
+    large = _Large(passes, BlockSweep(passes, block_rows), scratches, wanted, people)
+    return whole_assessment(*large.privacy_of(*tables), wanted, handed, told)
 
 
-def _block_rows(original: StoredTable, released: StoredTable, resources: Resources) -> int:
-    """Return how many rows a task takes; an error where a column does not fit."""
+def _block_rows(tables: Iterable[Source], resources: Resources, *, of_units: bool = False) -> int:
+    """Return how many rows a task takes; an error where a column does not fit.
+
+    Rows of units need twice the room, as they do for releases.
+    """
     share = resources.memory // resources.workers
-    rows = max(original.n_rows, released.n_rows)
-    needed = memory_of_a_column(rows)
+    sizes = [(table.n_rows, len(table.names)) for table in tables]
+    rows, width = (max(size) for size in zip(*sizes, strict=True))
+    needed = memory_of_a_column(rows) * (2 if of_units else 1)
     if share < needed:
         fewer = ", or fewer --workers" if resources.workers > 1 else ""
         raise InputError(
@@ -145,7 +217,6 @@ def _block_rows(original: StoredTable, released: StoredTable, resources: Resourc
             f"{share / 1e9:.2g} GB may be taken by each worker. Give --memory "
             f"{needed * resources.workers / 1e9:.2g}GB{fewer}."
         )
-    width = max(len(original.names), len(released.names))
     return max(PART, rows_in_memory(min(share, _ENOUGH), width) // PART * PART)
 
 
@@ -157,194 +228,93 @@ class _Large:
     sweep: BlockSweep
     scratches: tuple[Scratch, Scratch]
     wanted: Wanted
+    people: RowNumbers | None = None
 
     def privacy_of(
         self, original: StoredTable, released: StoredTable
-    ) -> tuple[LargeComparison, PrivacyAssessment | None]:
-        """Return how the tables are matched, and what is found about people, if any."""
+    ) -> tuple[LargeComparison | LargeUnitComparison, PrivacyAssessment | None, MadeAgain | None]:
+        """Return how the tables are matched, what is found about people, and how to go again."""
+        if are_by_unit(self.wanted.asked.design, original, released):
+            return self._of_units(original, released)
         sizes = original.n_rows, released.n_rows
         samples = (drawn_rows(n_rows, self.wanted.sampled_rows) for n_rows in sizes)
         tables = Tables(original, released, *samples)
         coded, schema = self._coded(tables)
-        rows, marker = self._named(tables)
+        rows, marker = self._named(original)
         leave_out = [marker] if marker else []
         comparison = match_stored(tables, coded, schema, leave_out)
+        if self.people is not None:
+            rows = self.people
+            require_columns(comparison)
         check_asked(self.wanted.asked, comparison)
         if not comparison.columns:
-            return comparison, None
-        how_controlled(comparison, None, None, self.wanted.holdout)  # refused before the work
-        lenses, scaled = self._lenses(
-            [(place, one) for place, one in enumerate(coded) if one.name not in leave_out]
-        )
-        names = lenses.features.names
-        beyond = of_columns({name: one.beyond for name, one in zip(names, scaled, strict=False)})
-        comparison = replace(comparison, beyond=beyond)
-        around = self._people(lenses, rows)
-        findings = self._findings(lenses, around, scaled, comparison, tables, coded)
-        self.passes.told("equal rows", 0.0)
-        policy = Policy() if self.wanted.policy is None else self.wanted.policy
-        privacy = judged(findings, policy)
-        shown = [person.released_row for person in privacy.people]
-        comparison = cells_of_people(
-            self.passes, comparison, around.people.rows, np.unique(np.array(shown, dtype=np.int64))
-        )
-        return comparison, privacy
+            return comparison, None, None
+        again = self.wanted.again(comparison)  # what cannot be is refused before the work
+        compared = [(place, one) for place, one in enumerate(coded) if one.name not in leave_out]
+        chosen = tables.sample, tables.released_sample
+
+        def sampled(_: FiledLenses) -> Sample:
+            return Sample(fit_lenses(comparison.features), *chosen)
+
+        everybody = FiledPeople(self.passes, self.sweep, self.scratches, compared)
+        privacy, beyond = everybody.look(sampled, rows, self.wanted.policy)
+        shown = np.unique([person.released_row for person in privacy.people]).astype(np.int64)
+        people = privacy.standing_out.rows
+        known = cells_of_people(self.passes, comparison, people, shown)
+        known = replace(known, beyond=beyond)
+        return known, privacy, replace(again, comparison=known)
+
+    def _of_units(
+        self, original: StoredTable, released: StoredTable
+    ) -> tuple[LargeUnitComparison, PrivacyAssessment, MadeAgain]:
+        """Return the same of people with several rows."""
+        rows, marker = self._named(original)
+        found = UnitMatching(
+            self.passes,
+            self.sweep,
+            self.scratches,
+            (original, released),
+            self.wanted.schema,
+            self.wanted.asked.design,
+            self.wanted.sampled_rows,
+            self.wanted.units_in_memory,
+        ).matched([marker] if marker else [])
+        check_asked(self.wanted.asked, found.comparison)
+        again = self.wanted.again(found.comparison)  # what cannot be is refused before the work
+        return *found.look(rows, self.wanted.policy), again
 
     def _coded(self, tables: Tables) -> tuple[list[Coded], Schema]:
         """Return all columns, their cells in scratch, and what they are."""
-        first, second = tables.original.names, tables.released.names
-        names = [*first, *(name for name in second if name not in first)]
-        schema = self.wanted.schema
+        schema, design = self.wanted.schema, self.wanted.asked.design
         said: Mapping[str, ColumnSpec] = {} if schema is None else schema.columns
-        tasks = [
-            Task(code_stored, (tables, name, place, said.get(name)))
-            for place, name in enumerate(names)
-        ]
-        coded: list[Coded] = self.passes.over("reading columns", tasks)
+        coded = code_columns(self.passes, tables, said, (design.weight,))
         columns = {one.name: one.spec for one in coded if one.spec is not None}
-        found = Schema(columns=columns) if schema is None else replace(schema, columns=columns)
-        if self.wanted.every_row_a_person:
-            found = replace(found, design=Design(unit=False))
-        _require_row_by_row(found)
-        if found.design.unit is None:
+        found = replace(schema or Schema(columns=columns), columns=columns, design=design)
+        require_sense(found)
+        if design.weight:
+            self.passes.once("weights", _require_weight, tables.original, found)
+        if design.unit is None:
             for place, one in enumerate(coded):
                 if one.may_name:
-                    self.passes.once(
-                        f"people named {place}", _require_no_units, tables.original, one.name
-                    )
+                    told = tables.original, one.name, "Compared"
+                    self.passes.once(f"people named {place}", require_no_units, *told)
         return coded, found
 
-    def _named(self, tables: Tables) -> tuple[np.ndarray | None, str | None]:
+    def _named(self, original: StoredTable) -> tuple[np.ndarray | None, str | None]:
         """Return who is to be looked at, where somebody says so."""
         outliers = self.wanted.outliers
         if outliers is None:
             return None, None
-        name = str(outliers) if str(outliers) in tables.original.names else None
-        n = tables.original.n_rows
+        name = str(outliers) if str(outliers) in original.names else None
+        n = original.n_rows
         table = (
-            tables.original.column(name)
+            original.column(name)
             if name
             else Table(pl.DataFrame({"row": pl.zeros(n, dtype=pl.Int8, eager=True)}))
         )
         return read_outliers(outliers, table)
 
-    def _lenses(self, coded: Sequence[tuple[int, Coded]]) -> tuple[FiledLenses, list[Scaled]]:
-        """Return the lenses on all rows, and what is known of each column of numbers."""
-        compared = [(place, one.pair, one) for place, one in coded if one.pair is not None]
-        numbers = [item for item in compared if item[1].levels is None]
-        codes = [item for item in compared if item[1].levels is not None]
-        places = [place for place, _, _ in (*numbers, *codes)]
-        original, released = (
-            filed_table(scratch, what, places, len(numbers), self.sweep)
-            for scratch, what in zip(self.scratches, ("original", "released"), strict=True)
-        )
-        files = zip(original.numbers.columns, released.numbers.columns, strict=True)  # type: ignore[attr-defined]
-        tasks = [
-            Task(scale_stored, (*pair, item[1].grid, j))
-            for j, (pair, item) in enumerate(zip(files, numbers, strict=True))
-        ]
-        scaled: list[Scaled] = self.passes.over("scaling columns", tasks)
-        columns = tuple(pair for _, pair, _ in (*numbers, *codes))
-        self.passes.told("fitting", 0.0)
-        varying = [one.varies for _, _, one in codes]
-        return filed_lenses(original, released, columns, scaled, varying), scaled
 
-    def _people(self, lenses: FiledLenses, rows: np.ndarray | None) -> Surroundings:
-        self.sweep.begin("who stands out")
-        people = standing_out(lenses) if rows is None else named_people(lenses, rows)
-        self.sweep.begin("neighbours of people")
-        return measure_surroundings(lenses, people)
-
-    def _findings(
-        self,
-        lenses: FiledLenses,
-        around: Surroundings,
-        scaled: Sequence[Scaled],
-        comparison: LargeComparison,
-        tables: Tables,
-        coded: Sequence[Coded],
-    ) -> LargeFindings:
-        self.sweep.begin("released rows near people")
-        near = measure_nearness(lenses, around)
-        self.sweep.begin("equal rows")
-        n, n_released = tables.original.n_rows, tables.released.n_rows
-        group = nearest_release_group(near.rho["E"], n, n_released)
-        sample = Sample(fit_lenses(comparison.features), tables.sample, tables.released_sample)
-        gaps = bool(lenses.gaps) or any(one.has_gaps for one in coded)
-        return LargeFindings(
-            lenses,
-            around,
-            near,
-            group,
-            sample=sample,
-            hashed=HashedTables(*self.scratches),
-            ends=together([one.ends for one in scaled]),
-            has_gaps=gaps,
-        )
-
-
-def _whole(
-    comparison: LargeComparison,
-    privacy: PrivacyAssessment | None,
-    wanted: Wanted,
-    told: Callable[[str, float], None],
-) -> Assessment:
-    """Return the assessment, with attackers and utility from the sample."""
-    handed = _handed(comparison, wanted)
-    if privacy is None:
-        return without_columns(comparison, wanted.policy, handed)
-    controlled = how_controlled(comparison, None, None, wanted.holdout)
-    found = put_together(
-        comparison,
-        privacy,
-        controlled,
-        wanted.asked,
-        handed,
-        lambda stage, share: told(*share_of_stages("sample", share, stage)),
-        holdout=wanted.holdout,
-        without_attacks=(_LAST_PERSON,),
-        beyond=comparison.beyond,
-    )
-    left_out = not_applicable(
-        _LAST_PERSON,
-        knows="all rows but one",
-        guesses="cells of the last row",
-        reason="it takes all rows of both tables at once, and they do not fit in memory",
-    )
-    found = replace(found, attackers=(*found.attackers, left_out))
-    advice = Circumstances(
-        file=comparison.stored[0].parts[0],
-        schema=(wanted.files or {}).get("schema"),
-        making=None,
-        people=found.people,
-        design=wanted.asked.design,
-    )
-    return replace(found, reasons=with_remedies(found.reasons, advice))
-
-
-def _require_row_by_row(schema: Schema) -> None:
-    design = schema.design
-    said = [key for key in ("unit", "weight", "strata") if getattr(design, key)]
-    if said:
-        raise InputError(
-            f"A table that does not fit in memory is assessed row by row, and {said[0]} was given. "
-            "Use a machine with more memory (--memory says how much data may take), or leave "
-            f"{said[0]} out if every row is a person of its own."
-        )
-
-
-def _require_no_units(_: Scratch, table: StoredTable, name: str) -> None:
-    """Refuse a table in which a column seems to name people with several rows."""
-    own = table.column(name)
-    profile, rows = profile_of(own, name), rows_of_some(own.frame[name])
-    del own
-    cells = [table.column(other).frame[other][rows] for other in table.names]
-    sample = Table(pl.DataFrame(cells), table.variables, table.layout)
-    if seen_in_sample(sample, name, profile):
-        raise InputError(
-            f"Several rows seem to be about one person: {name!r} stands for "
-            f"{profile.distinct:,} people or groups in {profile.n_rows:,} rows. Compared row by "
-            "row, people would come apart. A table that does not fit in memory is assessed row by "
-            "row only: use a machine with more memory (--memory) and --unit, or --unit none where "
-            "every row is a person of its own."
-        )
+def _require_weight(_: Scratch, table: StoredTable, schema: Schema) -> None:
+    assert schema.design.weight
+    require_weight(table.column(schema.design.weight), schema)

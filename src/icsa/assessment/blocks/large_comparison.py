@@ -30,6 +30,7 @@ __all__ = [
     "LargeComparison",
     "cells_of_people",
     "drawn_rows",
+    "gathered_cells",
     "match_stored",
     "require_rows",
 ]
@@ -46,6 +47,8 @@ class LargeComparison(Comparison):
 
     Attributes
     ----------
+    schema : Schema
+        What each column of the original is, from all its cells.
     stored : (StoredTable, StoredTable)
     drawn : ndarray of int
         Row numbers of the original's sample.
@@ -57,6 +60,7 @@ class LargeComparison(Comparison):
         How many of all released cells lie beyond all of the original's.
     """
 
+    schema: Schema
     stored: tuple[StoredTable, StoredTable]
     drawn: RowNumbers
     people_cells: Mapping[int, dict[str, Any]]
@@ -64,10 +68,20 @@ class LargeComparison(Comparison):
     beyond: BeyondRange | None = None
 
     @property
+    def of_rows(self) -> None:
+        """Every row is a person: there are no others to look at."""
+        return
+
+    @property
     def shapes(self) -> tuple[tuple[int, int], tuple[int, int]]:
         """Rows and columns of both tables in their files."""
         first, second = ((table.n_rows, len(table.names)) for table in self.stored)
         return first, second
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether the sample is not all of the original."""
+        return bool(self.drawn.size < self.stored[0].n_rows)
 
     def rows_of_sample(self, rows: Sequence[int]) -> tuple[int, ...]:
         """Return row numbers of the file, from those of the sample."""
@@ -100,11 +114,25 @@ def drawn_rows(n_rows: int, most: int = SAMPLED_ROWS) -> RowNumbers:
 
 
 def match_stored(
-    tables: Tables, coded: Sequence[Coded], schema: Schema, leave_out: Sequence[str]
+    tables: Tables,
+    coded: Sequence[Coded],
+    schema: Schema,
+    leave_out: Sequence[str],
+    sampled: str | None = None,
 ) -> LargeComparison:
     """Return two tables matched: what is said of all rows, and a comparison of the sample.
 
     They may have nothing in common, as those of `icsa.comparison.matching.match_tables`.
+
+    Parameters
+    ----------
+    tables : Tables
+    coded : sequence of Coded
+    schema : Schema
+    leave_out : sequence of str
+        Columns that are not to be compared.
+    sampled : str, optional
+        What is computed from which rows, where not all of them are in the sample.
     """
     first, second = tables.original.names, tables.released.names
     originals = [one.cells for one in coded if one.cells is not None]
@@ -125,9 +153,10 @@ def match_stored(
         matched=tuple(name for name in first if name in second),
         only_original=tuple(name for name in first if name not in second),
         only_released=tuple(name for name in second if name not in first),
-        notes=(*_notes(tables, coded, leave_out), *_constant_here(sample, coded)),
+        notes=(*_notes(tables, coded, leave_out, sampled), *_constant_here(sample, coded)),
         as_they_are={one.name: one.own for one in coded if one.own},
         not_compared=tuple(one.name for one in coded if one.unlike),
+        schema=schema,
         stored=(tables.original, tables.released),
         drawn=tables.sample,
         people_cells={},
@@ -135,7 +164,9 @@ def match_stored(
     )
 
 
-def _notes(tables: Tables, coded: Sequence[Coded], leave_out: Sequence[str]) -> list[str]:
+def _notes(
+    tables: Tables, coded: Sequence[Coded], leave_out: Sequence[str], sampled: str | None
+) -> list[str]:
     original, released = tables.original, tables.released
     notes = differences(original.names, released.names, original.n_rows, released.n_rows)
     notes += [f"{name!r} marks outliers and is not compared." for name in leave_out]
@@ -144,7 +175,8 @@ def _notes(tables: Tables, coded: Sequence[Coded], leave_out: Sequence[str]) -> 
         notes.append(names_left_out(named))
     if tables.sample.size < original.n_rows or tables.released_sample.size < released.n_rows:
         notes.append(
-            "The tables were read from their files. From all rows: who stands out, the rows "
+            sampled
+            or "The tables were read from their files. From all rows: who stands out, the rows "
             "nearest to them, equal rows and rare equal cells, extremes. From "
             f"{tables.sample.size:,} original and {tables.released_sample.size:,} released rows, "
             "drawn at random: near cells, distances to closest records, attackers, and what "
@@ -170,7 +202,7 @@ def cells_of_people(
     names = [column.name for column in comparison.columns]
     order = [name for name in comparison.original.frame.columns if name in names]
     found = [
-        passes.over(name, [Task(_gathered, (table, column, wanted)) for column in order])
+        passes.over(name, [Task(gathered_cells, (table, column, wanted)) for column in order])
         for name, table, wanted in zip(
             ("cells of people", "cells of released rows"),
             comparison.stored,
@@ -185,12 +217,13 @@ def cells_of_people(
     return replace(comparison, people_cells=people, released_cells=shown)
 
 
-def _gathered(_: Scratch, table: StoredTable, name: str, rows: RowNumbers) -> pl.Series:
+def gathered_cells(_: Scratch, table: StoredTable, name: str, rows: RowNumbers) -> pl.Series:
+    """Return the cells of some rows of a column."""
     return table.column(name).frame[name].gather(rows)
 
 
-def require_rows(tables: Sequence[StoredTable]) -> None:
-    """Refuse tables with fewer than two rows."""
-    for table, which in zip(tables, ("original", "release"), strict=True):
+def require_rows(tables: Mapping[str, StoredTable]) -> None:
+    """Refuse tables, given by their roles, with fewer than two rows."""
+    for role, table in tables.items():
         if table.n_rows < 2:
-            raise InputError(f"The {which} has {table.n_rows} rows, and at least 2 are needed.")
+            raise InputError(f"The {role} has {table.n_rows} rows, and at least 2 are needed.")

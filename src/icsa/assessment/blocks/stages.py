@@ -30,6 +30,14 @@ STAGES = (
 # Passes that belong to another stage in what people see.
 _PARTS = {
     "people named": "reading columns",
+    "weights": "reading columns",
+    "finding units": "reading columns",
+    "looking at columns": "reading columns",
+    "whose columns are": "reading columns",
+    "single rows": "sample",
+    "order of rows": "scaling columns",
+    "rows to people": "scaling columns",
+    "own values of units": "scaling columns",
     "fitting": "who stands out",
     "cells of people": "sample",
     "cells of released rows": "sample",
