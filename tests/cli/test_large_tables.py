@@ -18,6 +18,7 @@ from icsa.cli.large_inputs import parsed_size
 from icsa.release import anonymize
 from tests.release.blocks.tables import measured
 from tests.release.blocks.unit_tables import visits_of_many
+from tests.release.blocks.wide_tables import households
 
 SMALL = "15MB"  # three columns of 201,000 rows take more in memory, and one takes less
 
@@ -95,6 +96,19 @@ def test_several_rows_a_person_in_a_folder(tmp_path: Path, capsys: pytest.Captur
     assert leftover(tmp_path) == []
 
 
+def test_households_in_a_text_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path = tmp_path / "houses.csv"
+    households(85_000).drop("region", "works", "school").write_csv(path)
+    said = ["--unit", "house", "--role", "role", "--seed", "1"]
+    assert run(path, *said, "--memory", "1GB", "--output", str(tmp_path / "fits.csv"), "-q") == 0
+    assert run(path, *said, "--memory", "45MB", "--explain") == 0
+    assert "laying long" in capsys.readouterr().out
+    assert run(path, *said, "--memory", "45MB", "--output", str(tmp_path / "large.csv")) == 0
+    assert "85,000 units of 'house' as before, by wide" in capsys.readouterr().out
+    assert (tmp_path / "large.csv").read_bytes() == (tmp_path / "fits.csv").read_bytes()
+    assert leftover(tmp_path) == []
+
+
 def test_a_killed_run_is_found_and_gone_on_with(big: Path, frame: pl.DataFrame):
     command = [sys.executable, "-m", "icsa", "anonymize", str(big), "--memory", SMALL]
     keyed = [*command, "--save-key", str(big.with_name("key")), "-q"]
@@ -126,6 +140,13 @@ def test_what_is_done_is_explained_and_nothing_runs(big: Path, capsys: pytest.Ca
     assert [path.name for path in big.parent.iterdir()] == ["big.parquet"]
 
 
+def test_strata_are_explained(big: Path, capsys: pytest.CaptureFixture[str]):
+    assert run(big, "--memory", SMALL, "--strata", "kg", "--explain") == 0
+    shown = capsys.readouterr().out
+    assert "each stratum" in shown
+    assert "scratch up to 0.0169 GB" in shown
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -133,7 +154,7 @@ def test_what_is_done_is_explained_and_nothing_runs(big: Path, capsys: pytest.Ca
         (("--memory", "much"), "'much' is no size"),
         (("--memory", SMALL, "--report", "r.html"), "A report needs the table in memory"),
         (("--memory", SMALL, "--output", "out.xlsx"), "is written as CSV or Parquet"),
-        (("--memory", SMALL, "--strata", "kg"), "Strata need the table in memory"),
+        (("--memory", SMALL, "--strata", "kg"), "cannot be released for itself"),
         (("--memory", SMALL, "--method", "forest"), "Forests look at all rows"),
     ],
 )
@@ -256,7 +277,7 @@ def test_passes_over_text_are_explained(text: Path, capsys: pytest.CaptureFixtur
         (b"1.5,\xe9,2", ("--encoding", "utf-8"), "is not UTF-8 (from line"),
         (b"1.5,\0,2", (), "line 150000 has a zero byte"),
         (b"", ("--memory", "5MB"), "takes 0.0096 GB while it is worked on"),
-        (b"", ("--strata", "kg"), "Strata need the table in memory"),
+        (b"", ("--strata", "kg"), "cannot be released for itself"),
         (b"", ("--separator", "\t"), "the file is one column, and 3 by ','"),
         (b"", ("--decimal", ","), "The decimal mark ',' does not go with the file"),
     ],

@@ -233,7 +233,8 @@ def anonymize(
     if large is not None and is_folder_of_parts(target):
         outputs["--output"] = None
         require_free_folder(target, file, force=force)
-    require_free({**outputs, **reports}, (file, schema), force=force)
+    parts = () if large is None else large.parts
+    require_free({**outputs, **reports}, (file, schema, *parts), force=force)
     if large is None:
         output_kind(target)
     key, assessed = as_key(seed), any(path is not None for path in reports.values())

@@ -42,6 +42,7 @@ __all__ = [
     "naming_the_file",
     "naming_the_sheet",
     "read_file",
+    "require_folder",
     "require_free",
     "require_of_use",
     "scatter_pair",
@@ -142,10 +143,15 @@ def require_free(
             raise InputError(
                 f"{path} is there already. Give another name, or --force to overwrite it."
             )
-        if not path.parent.is_dir():
-            raise InputError(f"{path.parent} is no folder. Make it first, or write elsewhere.")
-        if not os.access(path.parent, os.W_OK):
-            raise InputError(f"{path.parent} may not be written to by you. Write elsewhere.")
+        require_folder(path.parent)
+
+
+def require_folder(folder: Path) -> None:
+    """Refuse to write where there is no folder, or where it may not be written to."""
+    if not folder.is_dir():
+        raise InputError(f"{folder} is no folder. Make it first, or write elsewhere.")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{folder} may not be written to by you. Write elsewhere.")
 
 
 def read_file(
@@ -175,10 +181,11 @@ def require_of_use(
     given = [option for option, value in options.items() if value is not None]
     if not given:
         return
+    from icsa.cli.large_inputs import is_several
     from icsa.tables import FORMATS, file_kind
 
     files = [path for path in paths if path is not None]
-    formats = {file_kind(path).file_format for path in files}
+    formats = {"parquet" if is_several(path) else file_kind(path).file_format for path in files}
     for option in given:
         suited = [known for known in FORMATS.values() if option in known.options]
         if formats.isdisjoint(known.name for known in suited):
@@ -189,16 +196,18 @@ def require_of_use(
 
 
 @contextmanager
-def naming_the_file(path: Path) -> Iterator[None]:
+def naming_the_file(path: Path, *others: Path) -> Iterator[None]:
     """Have errors about a table begin with the file that it is from, which commands in them name.
 
-    Unknown names are left alone: they are of options or in a schema, and say so. Errors about the
-    structure of a file count its header as row 1, so those about cells say that they do not.
+    Errors that begin with another file are about that one. Unknown names are left alone: they are
+    of options or in a schema, and say so. Errors about the structure of a file count its header as
+    row 1, so those about cells say that they do not.
     """
     try:
         yield
     except ICSAError as error:
-        if not isinstance(error, UnknownNameError) and not str(error).startswith(str(path)):
+        named = str(error).startswith(tuple(map(str, (path, *others))))
+        if not isinstance(error, UnknownNameError) and not named:
             said = re.sub(
                 r"(?<=icsa )(\w+) FILE\b", lambda m: f"{m[1]} {quote(str(path))}", str(error)
             )

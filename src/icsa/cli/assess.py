@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -40,8 +40,9 @@ from icsa.cli.arguments import (
     taking,
     telling_what_is_written,
 )
-from icsa.cli.assess_large import Means, StoredPair, assess_large, stored_pair
+from icsa.cli.assess_large import Means, StoredPair, assess_large, other_release, stored_pair
 from icsa.cli.assessment_summary import print_assessment
+from icsa.cli.making import Making
 from icsa.errors import InputError
 from icsa.recipes import RECIPES
 
@@ -201,9 +202,12 @@ def assess(
 
     icsa assess visits.csv release.csv --unit id --time day --model "crp ~ day + (1 | id)"
 
-    Parquet files, or folders of them, that do not fit in memory are assessed from their files:
+    CSV and Parquet files, or folders of the latter, that do not fit in memory are assessed from
+    their files:
 
     icsa assess register.parquet register.release.parquet --memory 4GB
+
+    icsa assess visits/ released/ --unit id --time day --memory 4GB
     """
     from icsa.assessment import read_policy
 
@@ -218,29 +222,24 @@ def assess(
     require_free(outputs, (*tables, schema, policy, listed), force=force)
     reading = {"separator": separator, "decimal": decimal, "encoding": encoding, "sheet": sheet}
     require_of_use(tables, **reading)
-    making = _Making(recipe, method, scatter_pair(scatters), mask)
+    making = Making(recipe, method, scatter_pair(scatters), mask)
     if holdout is not None and rehearse:
         raise InputError("--holdout and --rehearse are two ways to the same. Give one of them.")
     thresholds = None if policy is None else read_policy(policy)
     written = outputs.values()
     means = Means(memory, workers, dask, scratch)
-    stored = stored_pair(original, released, means)
+    stored = stored_pair(original, released, means, reading)
     with telling_what_is_written(written):
         if stored is not None:
             assessment = _from_files(
                 stored,
                 (original, released),
                 means,
-                refused={
-                    "--against": against,
-                    "--also-released": also_released,
-                    "--redraws": redraws,
-                    "--rehearse": rehearse,
-                    "--recipe": recipe,
-                    "--method": method,
-                    "--scatters": scatters,
-                    "--mask": mask,
-                },
+                also_released=also_released,
+                against=None if against is None else other_release(against, reading),
+                making=making,
+                rehearse=rehearse,
+                redraws=redraws,
                 design=design_of(unit, time, bound, role, weight, strata),
                 schema=schema,
                 files={"schema": schema, "policy": policy, "people to look at": listed},
@@ -412,37 +411,6 @@ def _assessed(
     if not note:
         return found
     return replace(found, tables=replace(found.tables, notes=(*found.tables.notes, note)))
-
-
-class _Making(NamedTuple):
-    """How the release was made, as far as options say."""
-
-    recipe: str | None
-    method: str | None
-    scatters: list[str] | None
-    mask: str | None
-
-    @property
-    def told(self) -> bool:
-        return any(option is not None for option in self)
-
-    def plan(
-        self, table: Table, schema: Schema | None, said: Mapping[str, Any]
-    ) -> tuple[Plan | DesignPlan, Schema, str]:
-        """Return the plan that the release was made by, its schema, and a note that says so."""
-        from icsa.release import Plan, plan, prepare
-
-        recipe = self.recipe or "mixed"
-        prepared = prepare(table, schema=schema, recipe=recipe, design=said)
-        made = plan(prepared, method=self.method, scatters=self.scatters, mask=self.mask)
-        within = made if isinstance(made, Plan) else made.within
-        mask = f", mask {within.mask}" if within.mask else ""
-        how = f"recipe {recipe}, method {within.method}{mask}" if self.told else "its usual recipe"
-        note = (
-            f"The risk before any key and the rehearsal are those of icsa anonymize with {how} on "
-            "this original: they speak of this release only if it was made so."
-        )
-        return made, made.schema, note
 
 
 def _write(assessment: Assessment, outputs: Mapping[str, Path | None]) -> None:

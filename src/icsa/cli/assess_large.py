@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from icsa.cli.large_inputs import (
+    MOST_A_BYTE,
+    is_several,
+    known_kind,
+    parsed_size,
+    text_table,
+)
 from icsa.errors import InputError
 
 if TYPE_CHECKING:
     from icsa.assessment import Assessment
     from icsa.assessment.blocks import Wanted
+    from icsa.assessment.blocks.made_again import MadeBy
+    from icsa.assessment.blocks.text_sources import Source
+    from icsa.cli.making import Making
+    from icsa.release import Plan
     from icsa.release.blocks.large_runs import Resources
+    from icsa.release.design_plans import DesignPlan
+    from icsa.schema import Schema
+    from icsa.tables import Table
     from icsa.tables.stored import StoredTable
 
-__all__ = ["Means", "StoredPair", "assess_large", "stored_pair"]
+__all__ = ["Means", "StoredPair", "assess_large", "other_release", "stored_pair"]
 
 # How often both tables lie in memory at the widest, as numbers; measured.
 _TABLES_IN_MEMORY = 4
+# How often they lie in scratch at most, beside the sample; measured. With two rows a person, twice.
+_SCRATCH, _UNIT_SCRATCH = 1.2, 2.2
 
 
 class Means(NamedTuple):
@@ -41,8 +56,6 @@ class Means(NamedTuple):
     def allowed(self) -> float:
         """Bytes that data may take."""
         if self.memory is not None:
-            from icsa.cli.large_inputs import parsed_size
-
             return parsed_size(self.memory)
         from icsa.release.blocks.ground import free_memory
 
@@ -52,79 +65,126 @@ class Means(NamedTuple):
 class StoredPair(NamedTuple):
     """An original and a release that are assessed from their files."""
 
-    original: StoredTable
-    released: StoredTable
+    original: Source
+    released: Source
 
 
-def stored_pair(original: Path, released: Path, means: Means) -> StoredPair | None:
+def stored_pair(
+    original: Path, released: Path, means: Means, reading: Mapping[str, Any]
+) -> StoredPair | None:
     """Return both tables where they are assessed from files; None where they are to be read.
 
-    Tables in several files are; those in one file of Parquet each are where they do not fit, or
-    where somebody asks for workers.
+    Tables in several files are; those in one file each, of Parquet or text, are where they do not
+    fit, or where somebody asks for workers.
     """
     files = original, released
-    if not all(_is_parquet(file) for file in files):
-        _require_fitting(files, means)
-        return None
-    several = [file for file in files if _is_several(file)]
-    if not several and not all(file.is_file() for file in files):
+    several = [file for file in files if is_several(file)]
+    if not all(is_several(file) or file.is_file() for file in files):
         return None  # told where files are read
+    other = next((file for file in files if _format(file) is None), None)
+    if other is not None:
+        _require_fitting(files, other, means)
+        return None
+    chosen = several or means.option
+    if not chosen and _TABLES_IN_MEMORY * sum(map(_most_bytes, files)) <= means.allowed:
+        return None
+    pair = StoredPair(*(_source(file, reading) for file in files))
+    needed = _TABLES_IN_MEMORY * sum(table.n_bytes for table in pair)
+    if not chosen and needed <= means.allowed:
+        return None
     from icsa.limits import LONG
+
+    if pair.original.n_rows > LONG:
+        return pair
+    rows = f"originals of more than {LONG:,} rows, and this one has {pair.original.n_rows:,}"
+    if several:
+        raise InputError(f"{several[0]}: part files are for {rows}. Write them as one file.")
+    if means.option:
+        raise InputError(f"{means.option} is for {rows}. Leave it out.")
+    raise InputError(
+        f"{original.name} and {released.name} take {needed / 1e9:.2g} GB, more than fits in "
+        f"memory, where originals of up to {LONG:,} rows are assessed. Give --memory more."
+    )
+
+
+def _format(file: Path) -> Literal["parquet", "csv"] | None:
+    """Return how a table is stored that need not fit; None for other formats."""
+    kind = None if is_several(file) else known_kind(file)
+    if is_several(file) or (kind is not None and kind.file_format == "parquet"):
+        return "parquet"
+    return "csv" if kind is not None and kind.file_format == "csv" else None
+
+
+def _most_bytes(file: Path) -> float:
+    """Return what a table takes in memory at most, by a glance at its file."""
+    if _format(file) == "parquet":
+        return _parquet(file).n_bytes
+    from icsa.files import require_readable
+    from icsa.tables import file_kind
+    from icsa.tables.text_streams import expanded_size
+
+    require_readable(file)
+    return MOST_A_BYTE * expanded_size(file, compressed=file_kind(file).compressed)
+
+
+def _source(file: Path, reading: Mapping[str, Any]) -> Source:
+    if _format(file) == "parquet":
+        return _parquet(file)
+    from icsa.tables import file_kind
+
+    return text_table(file, file_kind(file), reading)
+
+
+def _parquet(file: Path) -> StoredTable:
     from icsa.tables.stored import parquet_parts, stored_parquet
 
-    pair = StoredPair(*(stored_parquet(parquet_parts(file)) for file in files))
-    needed = _TABLES_IN_MEMORY * sum(table.n_bytes for table in pair)
-    if not several and not means.option and needed <= means.allowed:
-        return None
-    if pair.original.n_rows <= LONG:
-        what = f"{several[0]}: part files are" if several else f"{means.option} is"
-        if not several and not means.option:
-            return None  # few people beside a huge release: told where it does not fit
+    return stored_parquet(parquet_parts(file))
+
+
+def _require_fitting(files: tuple[Path, Path], other: Path, means: Means) -> None:
+    """Refuse tables of which one is in another format and which do not fit, before reading."""
+    several = next((file for file in files if is_several(file)), None)
+    if several is not None:
         raise InputError(
-            f"{what} for originals of more than {LONG:,} rows, and this one has "
-            f"{pair.original.n_rows:,}. "
-            + ("Write them as one file." if several else "Leave it out.")
+            f"{several} is read file by file, as is CSV or Parquet beside it, and {other.name} is "
+            "neither. Write that as Parquet first."
         )
-    return pair
-
-
-def _is_several(file: Path) -> bool:
-    return file.is_dir() or (not file.exists() and bool(set("*?[") & set(file.name)))
-
-
-def _is_parquet(file: Path) -> bool:
-    return _is_several(file) or file.suffix in (".parquet", ".pq")
-
-
-def _require_fitting(files: tuple[Path, Path], means: Means) -> None:
-    """Refuse tables in other formats that do not fit, before they are read."""
-    other = next(file for file in files if not _is_parquet(file))
     if means.option:
         raise InputError(
-            f"{means.option} is for Parquet files, and {other.name} is none. Leave it out, or "
-            "write the table as Parquet first."
+            f"{means.option} is for CSV and Parquet files, and {other.name} is neither. Leave it "
+            "out, or write the table as Parquet first."
         )
-    several = [file for file in files if _is_several(file)]
-    if several:
-        raise InputError(
-            f"{several[0]} is read as Parquet files, and {other.name} is none. Write that as "
-            "Parquet, too."
-        )
-    sizes = [file.stat().st_size for file in files if file.is_file() and file.suffix != ".gz"]
+    sizes = [file.stat().st_size for file in files]
     if _TABLES_IN_MEMORY * sum(sizes) > means.allowed:
         raise InputError(
             f"{files[0].name} and {files[1].name} are {sum(sizes) / 1e9:.2g} GB, more than fits in "
-            "memory. Write both as Parquet, which is read column by column, or give --memory more."
+            "memory. Write both as CSV or Parquet, which need not fit, or give --memory more."
         )
+
+
+def other_release(file: Path, reading: Mapping[str, Any]) -> Source:
+    """Return another release, to be compared with from its files."""
+    if not is_several(file):
+        from icsa.files import require_readable
+
+        require_readable(file)
+    if _format(file) is None:
+        raise InputError(
+            f"{file.name}: beside tables that are assessed from their files, another release is "
+            "CSV or Parquet. Write it so first."
+        )
+    return _source(file, reading)
 
 
 def assess_large(
     pair: StoredPair,
     files: tuple[Path, Path],
     means: Means,
-    refused: Mapping[str, Any],
+    making: Making,
     design: Mapping[str, Any],
     *,
+    against: Source | None,
+    also_released: Path | None,
     schema: Path | None,
     named: Mapping[str, Path | None],
     quiet: bool,
@@ -137,11 +197,12 @@ def assess_large(
     pair : StoredPair
     files : (Path, Path)
         As they were given.
-    means : Means
-    refused : mapping of str to object
-        Options that need the tables in memory, and what was given for them.
-    design : mapping
-        What was said of the rows.
+    means, making, design
+        What may be used, how the release was made, and what was said of the rows.
+    against : StoredTable or TextTable, optional
+        Another release.
+    also_released : Path, optional
+        Refused.
     schema : Path, optional
     named : mapping of str to Path
         Other files, by their roles.
@@ -152,46 +213,59 @@ def assess_large(
     from icsa.assessment.blocks import Wanted, assess_stored
     from icsa.cli.arguments import naming_the_file, schema_of
     from icsa.cli.console import stages
+    from icsa.cli.large_tables import cluster
     from icsa.release.blocks.large_runs import Resources
 
-    _require_possible(refused, design)
+    _require_possible(also_released)
     resources = Resources(
         memory=int(means.allowed),
         scratch=means.scratch or Path.cwd(),
         workers=means.workers,
     )
-    _say(pair, resources, quiet=quiet)
-    cells = sum(table.n_rows * len(table.names) for table in pair)
-    with ExitStack() as stack:
-        progress = stack.enter_context(stages(cells, quiet=quiet))
-        stack.enter_context(naming_the_file(files[0]))
-        if means.dask is not None:
-            from icsa.jobs.dask_cluster import connected
+    sources, others = list(pair), () if against is None else against.parts
+    if against is not None:
+        sources.append(against)
+    unit = design.get("unit")
+    may_have_units = bool(unit) or (unit is None and schema is not None)
+    _say(sources, resources, _UNIT_SCRATCH if may_have_units else _SCRATCH, quiet=quiet)
+    cells = sum(table.n_rows * len(table.names) for table in sources)
+    wanted["made_by"] = _made_by(making, wanted["rehearse"] or wanted["redraws"])
+    with (
+        stages(cells, quiet=quiet) as progress,
+        naming_the_file(*files, *others),
+        cluster(means.dask, means.workers) as dask,
+    ):
 
-            client = stack.enter_context(connected(means.dask, means.workers))
-            resources = replace(resources, dask=client)
-        asked: Wanted = Wanted(
-            schema=schema_of(schema, pair.original.without_rows()),
-            every_row_a_person=design.get("unit") is False,
-            files=named,
-            **wanted,
-        )
-        return assess_stored(*pair, resources, asked, progress)
+        def asked(original: Table) -> Wanted:
+            return Wanted(schema=schema_of(schema, original), design=design, files=named, **wanted)
+
+        resources = replace(resources, dask=dask)
+        return assess_stored(*pair, resources, asked, progress, against=against)
 
 
-def _require_possible(refused: Mapping[str, Any], design: Mapping[str, Any]) -> None:
+def _made_by(making: Making, again: int | None) -> MadeBy | None:
+    """Return how to plan the release of a sample as the release was made, where that is asked."""
+    if not (again or making.told):
+        return None
+
+    def plan(sample: Table, schema: Schema) -> tuple[Plan | DesignPlan, str]:
+        made, _, note = making.plan(sample, schema, {}, what="a sample of this original")
+        return made, note
+
+    return plan
+
+
+def _require_possible(also_released: Path | None) -> None:
     """Refuse what takes the tables in memory, in a sentence that says what to do."""
-    said = {f"--{key}": value for key, value in design.items() if value}
-    option = next((name for name, value in {**refused, **said}.items() if value), None)
-    if option is not None:
+    if also_released is not None:
         raise InputError(
-            f"{option} needs the tables in memory, and these are assessed from their files. Leave "
-            "it out, or give --memory more than four times the size of both tables."
+            "--also-released looks for scores that both releases have, in tables of up to 100,000 "
+            "rows: samples of two releases have none in common. Leave it out."
         )
 
 
-def _say(pair: StoredPair, resources: Resources, *, quiet: bool) -> None:
-    """Say what will be done, and what killed runs left."""
+def _say(tables: Sequence[Source], resources: Resources, scratch: float, *, quiet: bool) -> None:
+    """Say what will be done, in how much scratch, and what killed runs left."""
     if quiet:
         return
     from icsa.randomness import as_key
@@ -199,10 +273,27 @@ def _say(pair: StoredPair, resources: Resources, *, quiet: bool) -> None:
 
     for sentence in leftovers(resources.scratch, Run({}, as_key(None), resumable=False)):
         print(f"icsa: {sentence}", file=sys.stderr)
-    first, second = (table.n_rows for table in pair)
-    size = sum(table.n_bytes for table in pair) / 1e9
+    rows = " and ".join(_rows_said(table) for table in tables)
+    size = sum(_scratch_bytes(table, scratch) for table in tables) / 1e9
     print(
-        f"icsa: assessing {first:,} and {second:,} rows from their files: up to {1.5 * size:.2g} "
-        f"GB of scratch in {resources.scratch}",
+        f"icsa: assessing {rows} rows from their files: up to {size:.2g} GB of "
+        f"scratch in {resources.scratch}",
         file=sys.stderr,
     )
+
+
+def _rows_said(table: Source) -> str:
+    """Return the number of rows, which are known about where cells of text may hold line ends."""
+    from icsa.assessment.blocks.text_sources import rows_for_sure
+
+    return f"{table.n_rows:,}" if rows_for_sure(table) else f"about {table.n_rows:,}"
+
+
+def _scratch_bytes(table: Source, times: float) -> float:
+    """Return what scratch takes of a table at most: numbers, a sample, and the cells of text."""
+    from icsa.assessment.blocks.large_comparison import SAMPLED_ROWS
+    from icsa.tables.stored import StoredTable
+
+    sampled = min(table.n_rows, SAMPLED_ROWS)
+    numbers = 8 * (times * table.n_rows + sampled) * len(table.names)
+    return numbers if isinstance(table, StoredTable) else numbers + table.n_bytes

@@ -14,13 +14,22 @@ if TYPE_CHECKING:
     from icsa.tables.base import FileKind
     from icsa.tables.stored import StoredTable
 
-__all__ = ["AskedFor", "allowed_bytes", "known_kind", "large_table", "parsed_size"]
+__all__ = [
+    "MOST_A_BYTE",
+    "AskedFor",
+    "allowed_bytes",
+    "is_several",
+    "known_kind",
+    "large_table",
+    "parsed_size",
+    "text_table",
+]
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 # Tables of memory that a release in memory takes at its widest; measured.
 _TABLES_IN_MEMORY = 3.9
 # Bytes of memory for a byte of text at most: cells of one digit, and what separates them.
-_MOST_A_BYTE = 4.0
+MOST_A_BYTE = 4.0
 
 
 class AskedFor(NamedTuple):
@@ -54,7 +63,7 @@ def large_table(
     Those in several files are; one file of Parquet or text is where it does not fit, or where
     somebody asks for workers.
     """
-    several = file.is_dir() or (not file.exists() and bool(set("*?[") & set(file.name)))
+    several = is_several(file)
     allowed = allowed_bytes(asked)
     if not several and not file.is_file():
         return None  # told where files are read
@@ -111,17 +120,12 @@ def _large_text(
     require_readable(file)
     needed = _TABLES_IN_MEMORY * expanded_size(file, compressed=kind.compressed)
     # Short cells take more in memory than in the file; most that is spared is spared here.
-    if not asked.option and _MOST_A_BYTE * needed <= allowed:
+    if not asked.option and MOST_A_BYTE * needed <= allowed:
         return None
     from icsa.limits import LONG
-    from icsa.release.blocks.text_tables import TextTable
-    from icsa.tables.base import ReadingOptions
-    from icsa.tables.text_streams import look_through
 
-    options = ReadingOptions(reading["separator"], reading["decimal"], reading["encoding"])
-    looked = look_through(file, compressed=kind.compressed, encoding=options.encoding)
-    table = TextTable(looked, kind, options)
-    needed = _TABLES_IN_MEMORY * max(looked.size, 8 * table.n_rows * len(table.names))
+    table = text_table(file, kind, reading)
+    needed = _TABLES_IN_MEMORY * table.n_bytes
     if table.n_rows <= LONG:
         _require_no_option(file, asked, table.n_rows)
         if needed > allowed:
@@ -131,6 +135,22 @@ def _large_text(
             )
         return None
     return table if asked.option or needed > allowed else None
+
+
+def text_table(file: Path, kind: FileKind, reading: Mapping[str, Any]) -> TextTable:
+    """Return a text file after a look through all of it, to be read by the options given."""
+    from icsa.release.blocks.text_tables import TextTable
+    from icsa.tables.base import ReadingOptions
+    from icsa.tables.text_streams import look_through
+
+    options = ReadingOptions(reading["separator"], reading["decimal"], reading["encoding"])
+    looked = look_through(file, compressed=kind.compressed, encoding=options.encoding)
+    return TextTable(looked, kind, options)
+
+
+def is_several(file: Path) -> bool:
+    """Return whether a name stands for several files: a folder, or a pattern."""
+    return file.is_dir() or (not file.exists() and bool(set("*?[") & set(file.name)))
 
 
 def allowed_bytes(asked: AskedFor) -> float:

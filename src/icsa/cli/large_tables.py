@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from icsa.cli.console import plain
 from icsa.cli.large_inputs import AskedFor, allowed_bytes, known_kind
 from icsa.errors import InputError
 
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from icsa.randomness import Key
     from icsa.release import Release
     from icsa.release.blocks import MadeInBlocks, Passes
+    from icsa.release.blocks.explained_passes import Ways
     from icsa.release.blocks.large_runs import Resources
     from icsa.release.blocks.scratch_runs import Run
     from icsa.release.blocks.text_tables import TextTable
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "anonymize_large",
+    "cluster",
     "default_target",
     "is_folder_of_parts",
     "require_free_folder",
@@ -42,7 +47,8 @@ def default_target(file: Path, table: StoredTable | TextTable | None) -> Path:
     if table is None or file.is_file():
         return default_output(file)
     if file.is_dir():
-        return file.with_name(f"{file.name}.release")
+        named = file if file.name not in ("", "..") else file.resolve()  # such as "."
+        return named.with_name(f"{named.name}.release")
     raise InputError("A pattern has no name for its release. Give --output FOLDER.")
 
 
@@ -61,18 +67,32 @@ def is_folder_of_parts(target: Path) -> bool:
 
 def require_free_folder(target: Path, inputs: Path, *, force: bool) -> None:
     """Refuse a folder for part files that is there, but for one of Parquet files with --force."""
-    if not target.exists():
+    from icsa.cli.arguments import require_folder
+
+    require_folder(target.parent)
+    if not os.path.lexists(target):
         return
     if not force:
         raise InputError(
             f"{target} is there already. Give another name, or --force to overwrite it."
         )
     same = os.path.realpath(target) in (os.path.realpath(inputs), os.path.realpath(inputs.parent))
-    others = not target.is_dir() or any(p.suffix != ".parquet" for p in target.iterdir())
+    others = not target.is_dir() or any(
+        p.is_dir() or p.suffix != ".parquet" for p in target.iterdir()
+    )
     if same or others:
         raise InputError(
             f"{target} is no folder that holds part files of a release alone. Give another "
             "--output."
+        )
+
+
+def _require_elsewhere(target: Path, inputs: Path) -> None:
+    """Refuse a release among the part files of its original, of which it would be one next time."""
+    among = inputs.is_dir() and os.path.realpath(target.parent) == os.path.realpath(inputs)
+    if among and known_kind(target) is not None:
+        raise InputError(
+            f"{target} would be among the original's part files. Give --output in another folder."
         )
 
 
@@ -96,10 +116,11 @@ def anonymize_large(
     from icsa.cli.console import stages
     from icsa.cli.release_summary import print_release, print_release_json
     from icsa.release.blocks.block_preparing import said_in_blocks
-    from icsa.release.blocks.large_runs import Resources, anonymize_stored, has_units
+    from icsa.release.blocks.large_runs import Resources, anonymize_stored, ways_of
     from icsa.tables import unwritten_reasons
     from icsa.tables.stored import StoredTable
 
+    _require_elsewhere(target, file)
     resources = Resources(
         memory=int(allowed_bytes(asked)),
         scratch=asked.scratch or target.parent,
@@ -111,11 +132,13 @@ def anonymize_large(
         if isinstance(source, StoredTable):
             with naming_the_file(file):
                 declared = schema_of(schema, source.without_rows())
-        _print_explanation(source, resources, of_units=has_units(declared, choices))
+        _print_explanation(source, resources, ways_of(declared, choices))
         return
     key = _key(seed, save_key, resume=asked.resume)
     run = _run(source, file, schema, key, choices, options, resumable=_is_kept(seed, save_key))
     _tell_leftovers(resources, run, resumable=run.resumable, quiet=quiet or as_json)
+    if asked.resume:
+        _remove_unfinished(target)
     said = said_in_blocks(choices)
     empty: list[Table] = []  # the table without rows, once it is known
     given: list[Schema | None] = []
@@ -129,7 +152,7 @@ def anonymize_large(
         stages(source.n_rows * len(source.names), quiet=quiet or as_json) as progress,
         naming_the_file(file),
         _kept_key(save_key, key),
-        _cluster(asked) as dask,
+        cluster(asked.dask, asked.workers) as dask,
     ):
         made: Release = anonymize_stored(
             source,
@@ -175,9 +198,7 @@ def _write(
         write_file(made.cells, target, told)
 
 
-def _print_explanation(
-    table: StoredTable | TextTable, resources: Resources, *, of_units: bool
-) -> None:
+def _print_explanation(table: StoredTable | TextTable, resources: Resources, ways: Ways) -> None:
     """Print the passes and their sizes; those of a text file that has no line ends in cells."""
     from rich.table import Table as Grid
 
@@ -190,23 +211,29 @@ def _print_explanation(
     is_text = isinstance(table, TextTable)
     about = "about " if isinstance(table, TextTable) and table.file.quoted else ""
     n_rows, n_columns = table.n_rows, len(table.names)
-    block_rows = rows_of_a_block(n_rows, n_columns, resources, of_units=of_units)
+    block_rows = rows_of_a_block(n_rows, n_columns, resources, of_units=ways.of_units)
     n_bytes, show = 8 * n_rows * n_columns, console()
-    room = (1 + of_units) * memory_of_a_column(n_rows)
+    room = (1 + ways.of_units) * memory_of_a_column(n_rows)
     print_line(
         show,
         f"{about}{n_rows:,} rows, {n_columns:,} columns in {len(table.parts):,} file(s): "
         f"{n_bytes / 1e9:.3g} GB as numbers. Blocks of {block_rows:,} rows; a task on "
         f"a column takes up to {room / 1e9:.2g} GB; scratch up to "
-        f"{2.5 * n_bytes / 1e9:.3g} GB in {resources.scratch}.",
+        f"{(3.5 if ways.of_strata else 2.5) * n_bytes / 1e9:.3g} GB in {resources.scratch}.",
     )
     grid = Grid(box=None, pad_edge=False, header_style="bold")
     for heading in ("pass", "tasks", "what it does", "GB read", "GB written"):
         grid.add_column(heading, justify="right" if heading.startswith("GB") else "left")
     size = n_rows, n_columns, block_rows
-    for row in explained(*size, is_text=is_text, of_units=of_units):
+    for row in explained(*size, is_text=is_text, ways=ways):
         grid.add_row(*row)
     show.print(grid)
+    if ways.of_units and not ways.side_by_side and not ways.of_strata:
+        print_line(
+            show,
+            "Where all units have rows at the same few times, these are released side by side, by "
+            "the passes of one row a unit.",
+        )
 
 
 def _key(seed: int | None, save_key: Path | None, *, resume: bool) -> Key:
@@ -259,18 +286,35 @@ def _run(
 
 def _tell_leftovers(resources: Resources, run: Run, *, resumable: bool, quiet: bool) -> None:
     """Say what killed runs left, and why there is nothing to go on with."""
-    from icsa.release.blocks.scratch_runs import leftovers
+    from icsa.release.blocks.scratch_runs import is_there, leftovers
 
     if quiet:
         return
-    for sentence in leftovers(resources.scratch, run):
-        print(f"icsa: {sentence}", file=sys.stderr)
+    said = leftovers(resources.scratch, run)
     if resources.resume and not resumable:
-        print(
-            "icsa: --resume needs --seed or --save-key, because a fresh key is kept nowhere: "
-            "starting anew.",
-            file=sys.stderr,
+        said.append(
+            "--resume needs --seed or --save-key, because a fresh key is kept nowhere: "
+            "starting anew."
         )
+    elif resources.resume and not is_there(resources.scratch, run):
+        said.append(
+            f"{resources.scratch} holds nothing of a run on these files with these options and "
+            "this key: starting anew."
+        )
+    for sentence in said:
+        print(f"icsa: {plain(sentence)}", file=sys.stderr)
+
+
+def _remove_unfinished(target: Path) -> None:
+    """Remove what a killed run had written of a release that is written again."""
+    from icsa.files import UNFINISHED
+
+    mark = re.compile(rf"{re.escape(UNFINISHED)}[0-9a-f]{{8}}-{re.escape(target.name)}")
+    for path in (p for p in target.parent.iterdir() if mark.fullmatch(p.name)):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -288,14 +332,14 @@ def _kept_key(path: Path | None, key: Key) -> Iterator[None]:
 
 
 @contextmanager
-def _cluster(asked: AskedFor) -> Iterator[Any]:
+def cluster(address: str | None, workers: int) -> Iterator[Any]:
     """Give a client of the cluster that was asked for; None for none."""
-    if asked.dask is None:
+    if address is None:
         yield None
         return
     from icsa.jobs.dask_cluster import connected
 
-    with connected(asked.dask, asked.workers) as client:
+    with connected(address, workers) as client:
         yield client
 
 

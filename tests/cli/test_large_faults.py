@@ -1,0 +1,192 @@
+"""``icsa anonymize`` of tables in files: odd inputs and outputs, and what killed runs leave."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from icsa import cli
+from icsa.jobs.folder import locked
+from icsa.release import anonymize
+from icsa.release.blocks import large_runs
+from tests.release.blocks.tables import measured
+
+MEMORY = ("--memory", "15MB", "--seed", "1")
+
+
+@pytest.fixture(scope="module")
+def frame() -> pl.DataFrame:
+    return measured().select("kg", "score")
+
+
+@pytest.fixture(scope="module")
+def wanted(frame: pl.DataFrame) -> pl.DataFrame:
+    return anonymize(frame, random_state=1).table
+
+
+def in_parts(frame: pl.DataFrame, folder: Path, names: tuple[str, ...]) -> Path:
+    folder.mkdir()
+    step = -(-frame.height // len(names))
+    for number, name in enumerate(names):
+        frame[number * step : (number + 1) * step].write_parquet(folder / name)
+    return folder
+
+
+@pytest.fixture
+def parts(tmp_path: Path, frame: pl.DataFrame) -> Path:
+    return in_parts(frame, tmp_path / "parts", ("a.parquet", "b.parquet", "c.parquet"))
+
+
+def run(file: Path, *options: str) -> int:
+    return cli.run(["anonymize", str(file), *MEMORY, *options])
+
+
+def refused(capsys: pytest.CaptureFixture[str], file: Path, *options: str) -> str:
+    assert run(file, *options) == 2
+    shown = capsys.readouterr().err
+    assert shown.count("\n") == 1
+    return shown
+
+
+def test_an_input_is_never_written_to(parts: Path, capsys: pytest.CaptureFixture[str]):
+    before = (parts / "a.parquet").read_bytes()
+    for file in (parts, parts / "*.parquet"):
+        target = str(parts / "a.parquet")
+        assert "is an input" in refused(capsys, file, "--force", "--output", target)
+        assert "is an input" in refused(
+            capsys, file, "--force", "--output", str(parts.parent / "out"), "--save-key", target
+        )
+    new = str(parts / "new.parquet")
+    assert "among the original's part files" in refused(capsys, parts, "--output", new)
+    assert (parts / "a.parquet").read_bytes() == before
+    assert len(list(parts.iterdir())) == 3
+    around = parts.parent / "around"
+    around.mkdir()
+    moved = parts.rename(around / "table.parquet")
+    said = refused(capsys, moved, "--force", "--output", str(around))
+    assert "is no folder that holds part files of a release alone" in said
+    assert len(list(moved.iterdir())) == 3
+
+
+def test_a_folder_that_is_not_there_is_told_before_anything_runs(
+    parts: Path, capsys: pytest.CaptureFixture[str]
+):
+    target = str(parts.parent / "nowhere" / "out")
+    said = refused(capsys, parts, "--output", target, "--scratch", str(parts.parent))
+    assert "nowhere is no folder. Make it first" in said
+
+
+@pytest.mark.parametrize("names", [("a.parquet", "a.pq"), ("part.0", "part.1")])
+def test_parts_whose_names_differ_in_suffixes_alone_lose_no_rows(
+    tmp_path: Path, frame: pl.DataFrame, wanted: pl.DataFrame, names: tuple[str, ...]
+):
+    folder = in_parts(frame, tmp_path / "x", names)
+    assert run(folder / "*", "--output", str(tmp_path / "out"), "-q") == 0
+    found = [tmp_path / "out" / f"{name}.parquet" for name in names]
+    assert pl.concat(pl.read_parquet(part) for part in found).equals(wanted)
+
+
+def test_folders_of_any_name(parts: Path, wanted: pl.DataFrame, monkeypatch: pytest.MonkeyPatch):
+    assert run(parts, "--output", str(parts.parent / "Größe (1)"), "-q") == 0
+    assert pl.read_parquet(parts.parent / "Größe (1)" / "*.parquet").equals(wanted)
+    monkeypatch.chdir(parts)
+    assert run(Path(), "-q") == 0
+    assert pl.read_parquet(parts.parent / "parts.release" / "*.parquet").equals(wanted)
+
+
+def test_brackets_in_a_name_stand_for_themselves(
+    tmp_path: Path, frame: pl.DataFrame, wanted: pl.DataFrame
+):
+    path = tmp_path / "table[1].parquet"
+    frame.write_parquet(path)
+    for options in ((), ("--scratch", str(tmp_path))):
+        assert run(path, *options, "--force", "-q") == 0
+        assert pl.read_parquet(tmp_path / "table[1].release.parquet", glob=False).equals(wanted)
+
+
+def test_what_a_killed_program_was_writing_is_no_part(
+    parts: Path, wanted: pl.DataFrame, capsys: pytest.CaptureFixture[str]
+):
+    shutil.copy(parts / "a.parquet", parts / ".tmp-12345678-a.parquet")
+    for number, file in enumerate((parts, parts / "*.parquet")):
+        out = parts.parent / f"out{number}"
+        assert run(file, "--output", str(out), "-q") == 0
+        assert pl.read_parquet(out / "*.parquet").equals(wanted)
+    (parts / "d.csv").write_text("kg,score\n1,2\n")
+    assert "parts holds d.csv besides Parquet files" in refused(capsys, parts)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda part: part.unlink(), "There is no file"),
+        (
+            lambda part: pl.read_parquet(part).head(9).write_parquet(part),
+            "had 67,000 rows at first and has 9 now",
+        ),
+    ],
+)
+def test_a_part_that_changes_while_it_is_read(
+    parts: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[Path], None],
+    said: str,
+):
+    released = large_runs.release_in_blocks
+
+    def changed_before(*given: Any, **more: Any) -> Any:
+        change(parts / "b.parquet")
+        return released(*given, **more)
+
+    monkeypatch.setattr(large_runs, "release_in_blocks", changed_before)
+    shown = refused(capsys, parts)
+    assert said in shown
+    assert "in job" not in shown
+    assert [path.name for path in parts.parent.iterdir()] == ["parts"]
+
+
+def test_what_killed_runs_left(parts: Path, capsys: pytest.CaptureFixture[str]):
+    folder = parts.parent / "with blanks"
+    folder.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shutil, "rmtree", lambda *_, **__: None)  # as if it had been killed
+        for seed in ("2", ""):
+            given = ("--seed", seed) if seed else ()
+            arguments = ["anonymize", str(parts), *MEMORY[:2], *given, "--scratch", str(folder)]
+            assert cli.run([*arguments, "--drop", "nothing"]) == 2
+    capsys.readouterr()
+    left = sorted(folder.iterdir())
+    assert len(left) == 2
+    assert run(parts, "--scratch", str(folder), "--drop", "nothing") == 2
+    shown = capsys.readouterr().err
+    assert shown.count("Go on with it by that command and --resume, or remove it: rm -r") == 1
+    assert shown.count("Nothing can go on with it: remove it: rm -r") == 1
+    assert {Path(path) for path in re.findall("rm -r '(.*)'", shown)} == set(left)
+    assert run(parts, "--scratch", str(folder), "--drop", "nothing", "--resume") == 2
+    assert "with these options and this key: starting anew" in capsys.readouterr().err
+    with ExitStack() as at_work:
+        for one in left:
+            at_work.enter_context(locked(one))
+        assert run(parts, "--seed", "2", "--scratch", str(folder), "--drop", "nothing") == 2
+        shown = capsys.readouterr().err
+        assert "Another process runs this command, and computes in" in shown
+        assert "rm -r" not in shown
+
+
+def test_what_a_killed_run_was_writing_goes_when_it_is_gone_on_with(parts: Path):
+    half = parts.parent / ".tmp-12345678-parts.release"
+    other = parts.parent / ".tmp-12345678-other"
+    for folder in (half, other):
+        folder.mkdir()
+        (folder / "a.parquet").write_bytes(b"half")
+    assert run(parts, "--resume", "-q") == 0
+    assert not half.exists()
+    assert other.exists()
