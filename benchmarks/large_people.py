@@ -13,7 +13,6 @@ import math
 import os
 import sys
 import tempfile
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -53,34 +52,6 @@ def visits(number: int, n_people: int) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-class Scratch:
-    """The most that files in a folder took, looked at every half second."""
-
-    def __init__(self, folder: Path) -> None:
-        self.most, self._folder, self._done = 0, folder, threading.Event()
-        self._thread = threading.Thread(target=self._look)
-
-    def __enter__(self) -> Scratch:
-        """Begin to look."""
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Stop."""
-        self._done.set()
-        self._thread.join()
-
-    def _look(self) -> None:
-        while not self._done.wait(0.5):
-            size = 0
-            for path in self._folder.rglob("*"):
-                try:
-                    size += 512 * path.stat().st_blocks
-                except OSError:  # gone meanwhile
-                    continue
-            self.most = max(self.most, size)
-
-
 def measured(folder: Path, n_people: int, memory: str) -> dict[str, float]:
     """Return what a release of so many people takes."""
     parts, scratch = folder / f"{n_people}", folder / f"{n_people} scratch"
@@ -93,9 +64,9 @@ def measured(folder: Path, n_people: int, memory: str) -> dict[str, float]:
         n_rows, n_columns = n_rows + frame.height, frame.width
     command = [sys.executable, "-m", "icsa", "anonymize", str(parts), "--seed", "1", "-q"]
     command += ["--unit", "id", "--time", "day", "--bound", "futime", "--memory", memory]
-    with Scratch(scratch) as seen:
-        found = timed([*command, "--scratch", str(scratch)])
-    return {"rows": n_rows, **found, "scratch, in tables": seen.most / (8 * n_rows * n_columns)}
+    found = timed([*command, "--scratch", str(scratch)], scratch)
+    in_tables = 1e9 * found["scratch"] / (8 * n_rows * n_columns)
+    return {"rows": n_rows, **found, "scratch, in tables": in_tables}
 
 
 def main() -> None:
