@@ -64,9 +64,13 @@ def raked(weights: Vector, values: Matrix, totals: Vector) -> tuple[Vector, floa
     >>> found.round(6), off < 1e-6
     (array([1., 1., 2., 2.]), True)
     """
-    if weights.size > LONG:
-        with one_linear_algebra_thread():  # with more, sums have other last digits
+    with one_linear_algebra_thread():  # with more, sums have other last digits
+        if weights.size > LONG:
             return _raked_by_leaves(weights, values, totals)
+        return _raked_at_once(weights, values, totals)
+
+
+def _raked_at_once(weights: Vector, values: Matrix, totals: Vector) -> tuple[Vector, float]:
     total = float(weights.sum())
     centre = weights @ values / total
     spread = np.sqrt(np.maximum(weights @ (values - centre) ** 2 / total, 0.0))
@@ -101,9 +105,9 @@ def weighted_totals(weights: Vector, values: Matrix) -> Vector:
     >>> weighted_totals(np.array([2.0, 3.0]), np.array([[1.0, 0.0], [1.0, 1.0]]))
     array([5., 3.])
     """
-    if weights.size <= LONG:
-        return np.asarray(weights @ values)
     with one_linear_algebra_thread():
+        if weights.size <= LONG:
+            return np.asarray(weights @ values)
         return np.array([total_of_column(weights, column) for column in values.T])
 
 
