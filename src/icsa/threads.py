@@ -91,10 +91,17 @@ def one_linear_algebra_thread() -> Iterator[None]:
     On matrices of a few columns its own threads mostly wait for each other, and on a busy machine
     for long; blocks of rows on threads of ours do not.
     """
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(limits=1):
+    with _linear_algebra().limit(limits=1):
         yield
+
+
+@cache
+def _linear_algebra() -> Any:
+    """Return the libraries that numpy and scipy bring; looking for them takes a millisecond."""
+    import scipy.linalg  # noqa: F401  (has one of its own, which must be there to be found)
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")
 
 
 def give_back_memory() -> None:

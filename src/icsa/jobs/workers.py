@@ -82,8 +82,9 @@ def _portable(error: Exception) -> Exception:
 
 def in_this_process(work: Work, jobs: Sequence[Job]) -> Iterator[Outcome]:
     """Yield the outcomes of `jobs`, one after the other."""
+    libraries = _libraries()
     for job in jobs:
-        with _one_thread():
+        with libraries.limit(limits=1):
             outcome = perform(work.function, work.config, job)
         yield outcome
 
@@ -154,7 +155,7 @@ def perform_in_worker(
 ) -> Outcome:
     """Return what a job gives, in a process that does nothing else than jobs."""
     ignore_interrupts()
-    _one_thread()  # for good: jobs in threads of one process must not take it from each other
+    _libraries().limit(limits=1)  # for good: jobs in threads must not take it from each other
     return perform(function, config, job)
 
 
@@ -164,9 +165,9 @@ def ignore_interrupts() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _one_thread() -> Any:
-    """Let numpy and scipy compute with one thread: from now on, or as a context."""
+def _libraries() -> Any:
+    """Return the libraries with threads of their own that numpy, scipy and others have loaded."""
     import scipy.linalg  # noqa: F401  (has a BLAS of its own, which must be there to be limited)
-    from threadpoolctl import threadpool_limits
+    from threadpoolctl import ThreadpoolController
 
-    return threadpool_limits(limits=1)
+    return ThreadpoolController()
