@@ -95,7 +95,8 @@ class Scratch:
             raise OSError(
                 errno.ENOSPC,
                 "No space left for scratch files: a table in blocks needs up to 2.5 times its "
-                "size, and 3.5 times with strata. Make room, or give another --scratch.",
+                "size, 3 times with units, and 3.5 times with strata. Make room, or give another "
+                "--scratch.",
                 str(self.folder.parent),
             ) from None
 

@@ -31,6 +31,8 @@ from icsa.release.units.two_levels import said_of_units, slope_in_level, telling
 
 __all__ = ["ReleasedUnits", "goes_in_blocks", "release_units"]
 
+_RELEASED = "units released"
+
 
 class ReleasedUnits(NamedTuple):
     """The table with a row a unit, released, and of each slope how much was in the level."""
@@ -82,17 +84,18 @@ def release_units(
     scratch = Scratch(below.folder / "table", below.n_rows)
     scratch.folder.mkdir(exist_ok=True)
     table = table_of_units(prepared.stored, own, below, extras)
-    with telling_of_units():
-        made = release_table_of_units(
-            _within_units(passes, scratch),
-            ground,
-            table,
-            asked,
-            key,
-            in_blocks=goes_in_blocks(passes, ground, prepared),
-        )
-    scratch.drop_spare()
-    return ReleasedUnits(made, turned)
+    # Kept as a whole: what it is told from is let go of before the release is done.
+    if not passes.scratch.has(_RELEASED):
+        in_blocks = goes_in_blocks(passes, ground, prepared)
+        inner = _within_units(passes, scratch) if in_blocks else replace(passes, scratch=scratch)
+        passes.scratch.drop_spare()
+        with telling_of_units():
+            made = release_table_of_units(inner, ground, table, asked, key, in_blocks=in_blocks)
+        passes.scratch.keep(_RELEASED, made)
+        scratch.drop_spare()
+    found: MadeTable = passes.scratch.kept(_RELEASED)
+    # The folder may have been called otherwise when it was kept.
+    return ReleasedUnits(replace(found, cells=replace(found.cells, scratch=scratch)), turned)
 
 
 def _within_units(passes: Passes, scratch: Scratch) -> Passes:

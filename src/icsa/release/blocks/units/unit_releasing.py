@@ -118,6 +118,8 @@ def _release(
     counted: Counted = passes.once(
         "times of rows", write_people, prepared, plan, made.table.cells, key.child("times")
     )
+    cells = made.table.cells
+    cells.let_go(name for name in cells.columns if name not in prepared.schema.columns)
     prepared.of_units.drop_spare()
     rows = released_rows(passes.scratch, counted.n_rows)
     mask_residuals(passes, ground, residuals, counted.n_rows, key.child("residuals"))
