@@ -23,10 +23,10 @@ from benchmarks.large_tables import timed
 _A_PART = 100_000
 
 
-def visits(number: int, n_people: int) -> pl.DataFrame:
-    """Return about ten visits each of some people; five columns are theirs, ten the visits'."""
+def visits(number: int, n_people: int, rows_each: int = 10) -> pl.DataFrame:
+    """Return about so many visits each of some people; five columns are theirs, ten the visits'."""
     draw = np.random.default_rng([7, number])
-    sizes = 1 + draw.poisson(9, n_people)
+    sizes = 1 + draw.poisson(rows_each - 1, n_people)
     unit, starts = np.repeat(np.arange(n_people), sizes), np.cumsum(sizes) - sizes
     gaps = np.rint(draw.lognormal(4.0, 0.5, unit.size)) + 1.0
     gaps[starts] = 0.0
@@ -52,14 +52,14 @@ def visits(number: int, n_people: int) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def measured(folder: Path, n_people: int, memory: str) -> dict[str, float]:
+def measured(folder: Path, n_people: int, rows_each: int, memory: str) -> dict[str, float]:
     """Return what a release of so many people takes."""
     parts, scratch = folder / f"{n_people}", folder / f"{n_people} scratch"
     parts.mkdir()
     scratch.mkdir()
     n_rows, n_columns = 0, 0
     for number, start in enumerate(range(0, n_people, _A_PART)):
-        frame = visits(number, min(_A_PART, n_people - start))
+        frame = visits(number, min(_A_PART, n_people - start), rows_each)
         frame.write_parquet(parts / f"part-{number:04}.parquet")
         n_rows, n_columns = n_rows + frame.height, frame.width
     command = [sys.executable, "-m", "icsa", "anonymize", str(parts), "--seed", "1", "-q"]
@@ -73,13 +73,16 @@ def main() -> None:
     """Measure and print."""
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--people", type=int, default=1_000_000)
+    asked.add_argument("--rows-each", type=int, default=10)
     asked.add_argument("--memory", default="1GB")
     asked.add_argument("--folder", default=None)
     options = asked.parse_args()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
-        small = measured(Path(name), options.people // 10, options.memory)
-        large = measured(Path(name), options.people, options.memory)
+        small, large = (
+            measured(Path(name), n_people, options.rows_each, options.memory)
+            for n_people in (options.people // 10, options.people)
+        )
     exponent = math.log10(large["cpu"] / small["cpu"])
     print(json.dumps({"small": small, "large": large, "exponent": exponent}, indent=2))
 

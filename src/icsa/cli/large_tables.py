@@ -219,7 +219,7 @@ def _print_explanation(table: StoredTable | TextTable, resources: Resources, way
         f"{about}{n_rows:,} rows, {n_columns:,} columns in {len(table.parts):,} file(s): "
         f"{n_bytes / 1e9:.3g} GB as numbers. Blocks of {block_rows:,} rows; a task on "
         f"a column takes up to {room / 1e9:.2g} GB; scratch up to "
-        f"{(3.5 if ways.of_strata else 2.5) * n_bytes / 1e9:.3g} GB in {resources.scratch}.",
+        f"{ways.scratch_tables * n_bytes / 1e9:.3g} GB in {resources.scratch}.",
     )
     grid = Grid(box=None, pad_edge=False, header_style="bold")
     for heading in ("pass", "tasks", "what it does", "GB read", "GB written"):
@@ -232,7 +232,8 @@ def _print_explanation(table: StoredTable | TextTable, resources: Resources, way
         print_line(
             show,
             "Where all units have rows at the same few times, these are released side by side, by "
-            "the passes of one row a unit.",
+            "the passes of one row a unit. Where a table with a row for each unit does not fit, "
+            "masking units is those passes, too.",
         )
 
 

@@ -201,6 +201,19 @@ class Encoding:
         """Number of scores before the indicators."""
         return self.n_scores - len(self.group_shares)
 
+    @property
+    def indicated(self) -> list[tuple[Part, int | None]]:
+        """Parts, the first one of each pattern with the place of its indicator."""
+        firsts: dict[int | None, Part] = {}
+        for part in self.parts:
+            firsts.setdefault(part.group, part)
+        return [
+            (part, None)
+            if part.group is None or firsts[part.group] is not part
+            else (part, self.n_columns_scores + part.group)
+            for part in self.parts
+        ]
+
     def with_moved_counts(self, n_rows: int, key: Key) -> Self:
         """Return the encoding with all counts moved by a few of so many people, to decode with."""
         shares = tuple(

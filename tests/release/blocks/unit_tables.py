@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-__all__ = ["pupils", "visits_of_many"]
+__all__ = ["few_visits_each", "pupils", "visits_of_many"]
 
 
 def visits_of_many(n_units: int = 31_000, seed: int = 0, *, dated: bool = False) -> pl.DataFrame:
@@ -62,6 +62,40 @@ def visits_of_many(n_units: int = 31_000, seed: int = 0, *, dated: bool = False)
             day=pl.Series((began + day).astype(np.int32)).cast(pl.Date),
             followed=pl.Series((began + followed[unit]).astype(np.int32)).cast(pl.Date),
         )
+    return frame[draw.permutation(n)]
+
+
+def few_visits_each(n_units: int, seed: int = 0) -> pl.DataFrame:
+    """Return one to three visits each of many people, in no order, at irregular times.
+
+    What a person had at first follows from the visits; cells of both levels are missing.
+    """
+    draw = np.random.default_rng(seed)
+    sizes = draw.integers(1, 4, n_units)
+    unit, n = np.repeat(np.arange(n_units), sizes), int(sizes.sum())
+    starts = np.cumsum(sizes) - sizes
+    gaps = np.rint(draw.lognormal(4.0, 0.5, n)) + 1.0
+    gaps[starts] = 0.0
+    day = np.cumsum(gaps) - np.repeat(np.cumsum(gaps)[starts], sizes)
+    followed = day[starts + sizes - 1] + draw.integers(0, 200, n_units)
+    level = draw.normal(size=n_units)
+    y = level[unit] + draw.normal(0.15, 0.1, n_units)[unit] * day / 50.0 + draw.normal(0, 0.3, n)
+    crp = np.exp(y).round(2)
+    kg = np.where(draw.random(n_units) < 0.08, np.nan, (70 + 9 * level).round(1))
+    albumin = np.where(draw.random(n) < 0.1, np.nan, 3.6 - 0.15 * y + draw.normal(0, 0.2, n))
+    frame = pl.DataFrame(
+        {
+            "patient": 1000 + 7 * unit,
+            "day": day.astype(np.int64),
+            "followed": followed[unit].astype(np.int64),
+            "arm": draw.choice(["drug", "placebo", "none"], n_units, p=[0.5, 0.3, 0.2])[unit],
+            "kg": pl.Series(kg[unit], nan_to_null=True),
+            "at_first": crp[starts][unit],
+            "crp": crp,
+            "albumin": pl.Series(albumin, nan_to_null=True),
+            "flare": y + draw.normal(size=n) > 1.0,
+        }
+    )
     return frame[draw.permutation(n)]
 
 

@@ -129,6 +129,13 @@ class StoredCells(Cells):
         found = self.columns if names is None else names
         return pl.DataFrame([self._column(name, rows) for name in found])
 
+    def let_go(self, names: Iterable[str]) -> None:
+        """Remove the files of columns whose cells are not asked for any more."""
+        for place in (self.places[name] for name in names):
+            _cells_path(self.scratch, place).unlink(missing_ok=True)
+            for what in ("released", "ordered"):
+                self.scratch.path(what, place).unlink(missing_ok=True)
+
     def _column(self, name: str, rows: slice) -> pl.Series:
         maker, place = self.columns[name], self.places[name]
         if maker is None:

@@ -49,7 +49,7 @@ from icsa.release.seen_curves import Sight, curve_notes
 from icsa.scatters.anchored_estimate import AnchorJudge, judging_rows
 from icsa.schema import Schema
 
-__all__ = ["plan_in_blocks"]
+__all__ = ["encode_column", "plan_in_blocks"]
 
 # Up to so many scores, a column takes no more while it is decoded than while it is fitted.
 _FEW_SCORES = 2
@@ -246,13 +246,10 @@ def _score(
     passes: Passes, encoding: Encoding, coded: _Coded, prepared: Prepared, looked: int
 ) -> tuple[Sight, Matrix | None]:
     """Write the scores without gaps; return what is seen of them, and the correlations wanted."""
-    tasks, seen = [], set[int]()
-    for part in encoding.parts:
-        indicator = None
-        if part.group is not None and part.group not in seen:
-            seen.add(part.group)
-            indicator = encoding.n_columns_scores + part.group
-        tasks.append(Task(_encode, (part, coded.places[part.column.name], indicator)))
+    tasks = [
+        Task(encode_column, (part, coded.places[part.column.name], indicator))
+        for part, indicator in encoding.indicated
+    ]
     if not passes.scratch.has("filling") and passes.scratch.has("sight"):
         passes.forget("encoding", len(tasks))  # gaps may be filled already, some of them
     gaps: list[dict[int, bool]] = passes.over("encoding", tasks)
@@ -266,7 +263,7 @@ def _score(
     return sight, wanted
 
 
-def _encode(
+def encode_column(
     scratch: Scratch, part: Part, place: tuple[str, int], indicator: int | None
 ) -> dict[int, bool]:
     """Write the scores of a column; return which have gaps, and whether nothing else."""

@@ -30,7 +30,12 @@ from icsa.schema import Schema
 from icsa.tables import Table
 from icsa.threads import one_linear_algebra_thread
 
-__all__ = ["release_declared", "release_in_blocks", "release_rows_in_blocks"]
+__all__ = [
+    "release_declared",
+    "release_in_blocks",
+    "release_rows_in_blocks",
+    "release_with_plan",
+]
 
 
 def release_in_blocks(
@@ -110,12 +115,34 @@ def release_rows_in_blocks(
     nested: bool = False,
 ) -> MadeInBlocks:
     """Return the release of a table with a row a person; `weight` and `nested` as `Prepared`'s."""
-    method = method_of(**options)
+    made, _ = release_with_plan(
+        passes, ground, declared, key, options, weight=weight, nested=nested
+    )
+    return made
+
+
+def release_with_plan(
+    passes: Passes,
+    ground: Ground,
+    declared: Declared,
+    key: Key,
+    options: MethodOptions,
+    *,
+    weight: str | None = None,
+    nested: bool = False,
+) -> tuple[MadeInBlocks, Plan]:
+    """Return the release that `release_rows_in_blocks` does, and its plan, which has no rows."""
     prepared = prepare_in_blocks(passes, ground, declared)
     prepared = replace(prepared, weight=weight, nested=nested)
-    if weight is None:  # totals are taken of the original's cells
-        ground.table.let_go(_not_read_again(prepared))
-    plan = plan_in_blocks(passes, ground, prepared, method)
+    ground.table.let_go(_not_read_again(prepared))
+    plan = plan_in_blocks(passes, ground, prepared, method_of(**options))
+    return _released(passes, ground, prepared, plan, key), plan
+
+
+def _released(
+    passes: Passes, ground: Ground, prepared: Prepared, plan: Plan, key: Key
+) -> MadeInBlocks:
+    """Return the release of a planned table."""
     names = ground.table.names
     moved = release_numbers(passes, ground, plan, key, names)
     extents, reaches = accounts_of(passes, plan, names)

@@ -47,6 +47,9 @@ class _Logged(StoredTable):
             own if name != self.weight else own.with_frame(logarithms(own.frame[name]).to_frame())
         )
 
+    def let_go(self, names: Iterable[str]) -> None:
+        """Keep all columns: weighted totals are taken of the original's cells."""
+
 
 @dataclass(frozen=True, eq=False)
 class WeightedCells(Cells):

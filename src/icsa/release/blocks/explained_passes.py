@@ -149,6 +149,8 @@ _UNIT_PARTS = {
     "what units and rows have in common": "encoding",
     "columns of times": "encoding",
     "what rows remember": "drawing effects",
+    "way of units": "fitting columns",
+    "slopes in levels": "drawing effects",
     "means of scores": "products of scores",
     "correlations": "products of scores",
     "calibrating": "putting together",
@@ -192,6 +194,13 @@ class Ways(NamedTuple):
         if self.side_by_side:
             return WIDE_PASSES
         return UNIT_PASSES if self.of_units else PASSES
+
+    @property
+    def scratch_tables(self) -> float:
+        """How many tables scratch takes at its largest; measured with two rows a unit."""
+        if self.of_strata:
+            return 3.5
+        return 3.0 if self.of_units and not self.side_by_side else 2.5
 
     @property
     def parts(self) -> Mapping[str, str]:

@@ -67,7 +67,7 @@ class Resources:
     memory : int
         Bytes that data may take at a time, in all processes together.
     scratch : Path
-        A folder for files, as much as two and a half tables; of strata, three and a half.
+        A folder for files, as much as `Ways.scratch_tables` says.
     workers : int
     dask : str, optional
         As `icsa.jobs.run` takes it.

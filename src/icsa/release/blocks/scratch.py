@@ -13,7 +13,7 @@ import pickle
 import re
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import RawIOBase
@@ -95,7 +95,8 @@ class Scratch:
             raise OSError(
                 errno.ENOSPC,
                 "No space left for scratch files: a table in blocks needs up to 2.5 times its "
-                "size, and 3.5 times with strata. Make room, or give another --scratch.",
+                "size, 3 times with units, and 3.5 times with strata. Make room, or give another "
+                "--scratch.",
                 str(self.folder.parent),
             ) from None
 
@@ -248,6 +249,11 @@ class StoredNumbers(Mapping[str, Vector]):
     def places(self) -> dict[str, tuple[str, int]]:
         """Return where each column is."""
         return dict(self._places)
+
+    def without(self, names: Set[str]) -> StoredNumbers:
+        """Return the same columns but for some."""
+        kept = {name: place for name, place in self._places.items() if name not in names}
+        return StoredNumbers(self._scratch, kept)
 
 
 def write_starts(scratch: Scratch, starts: npt.NDArray[np.int64]) -> None:

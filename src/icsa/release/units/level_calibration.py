@@ -8,7 +8,7 @@ means lack is added to the levels, round by round; the best round counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -187,9 +187,10 @@ class Middle:
     has_times: bool
 
 
-def middle_of(levels: Matrix, times: Vector) -> Middle:
-    """Return the middle of units with such levels, and rows at such times."""
-    return Middle(levels.mean(axis=0), float(times.mean()), bool(times.any()))
+def middle_of(levels: Iterable[Vector], times: Vector) -> Middle:
+    """Return the middle of units with such levels, score by score, and rows at such times."""
+    means = np.array([np.ascontiguousarray(level).mean() for level in levels])
+    return Middle(means, float(times.mean()), bool(times.any()))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -273,7 +274,7 @@ class Parts:
     @property
     def middle(self) -> Middle:
         """Around which these units are corrected."""
-        return middle_of(self.levels, self.times)
+        return middle_of(self.levels.T, self.times)
 
 
 def calibrated(

@@ -110,7 +110,7 @@ class ReleasedPeople:
 
     def middle(self, curve: Curve, n_rows: int) -> Middle:
         """Return around what all are corrected."""
-        return middle_of(self.levels, curve.slopes(self.elapsed, n_rows))
+        return middle_of(self.levels.T, curve.slopes(self.elapsed, n_rows))
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -239,20 +239,43 @@ class LevelPlan(DesignPlan):
         times: Vector | None,
     ) -> ReleasedPeople:
         """Return what released units have, and the times of their rows since they began."""
-        effects, q = self.effects, self.effects.levels.shape[1]
-        elapsed, ends = None, None
-        if times is not None:
-            first = times[starts[:-1]]
-            elapsed = times - np.repeat(first, np.diff(starts))
-            if self.time is not None and self.time.bound is not None:
-                ends = np.maximum(units[self.time.bound] - first, 0.0)
-        names = effect_names(self.rows.encoding, effects.sloped)
-        found = np.column_stack([floats_of(frame[name]) for name in (*names[0], *names[1])])
-        levels, slopes = found[:, :q].copy(), found[:, q:]
-        levels[:, effects.sloped] += slopes * self.turned
+        q, sloped = self.effects.levels.shape[1], self.effects.sloped.size
+        elapsed, ends = self.since_start(units, starts, times)
+        levels = [self.level(place, frame.__getitem__) for place in range(q)]
+        slopes = [self.slope(number, frame.__getitem__) for number in range(sloped)]
         x = self.scores.of(units, starts.size - 1)
         weights = None if self.weight is None else np.exp(units[self.weight])
-        return ReleasedPeople(levels, slopes, x, elapsed, ends, weights)
+        return ReleasedPeople(
+            np.column_stack(levels),
+            np.column_stack(slopes) if slopes else np.empty((starts.size - 1, 0)),
+            x,
+            elapsed,
+            ends,
+            weights,
+        )
+
+    def since_start(
+        self, units: Mapping[str, Vector], starts: Places, times: Vector | None
+    ) -> tuple[Vector | None, Vector | None]:
+        """Return times of rows since their unit's first, and ends since then; None without."""
+        if times is None or self.time is None:
+            return None, None
+        first = times[starts[:-1]]
+        ends = None
+        if self.time.bound is not None:
+            ends = np.maximum(units[self.time.bound] - first, 0.0)
+        return times - np.repeat(first, np.diff(starts)), ends
+
+    def level(self, place: int, cells: Callable[[str], pl.Series]) -> Vector:
+        """Return the levels of released units in a score, from columns of their table."""
+        found = floats_of(cells(effect_names(self.rows.encoding, self.effects.sloped)[0][place]))
+        for number in np.flatnonzero(self.effects.sloped == place).tolist():
+            found = found + self.slope(number, cells) * self.turned[number]
+        return found
+
+    def slope(self, number: int, cells: Callable[[str], pl.Series]) -> Vector:
+        """Return the slopes of released units, those of the score with that number among them."""
+        return floats_of(cells(effect_names(self.rows.encoding, self.effects.sloped)[1][number]))
 
     def parts_of(
         self, people: ReleasedPeople, starts: Places, masked: Matrix, move: Matrix

@@ -8,7 +8,8 @@ is computed from others, rules and cells come last, as for any table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Unpack
 
@@ -54,7 +55,10 @@ __all__ = [
     "prepare_levels",
     "require_none_kept",
     "require_straight",
+    "said_of_units",
+    "slope_in_level",
     "sloped_scores",
+    "telling_of_units",
     "timed_rows",
     "unit_plan",
     "with_rules",
@@ -402,13 +406,25 @@ def effect_columns(encoding: Encoding, effects: Effects) -> tuple[Vector, dict[s
     """Return how much of slopes is in levels, and levels and slopes by their names."""
     names = effect_names(encoding, effects.sloped)
     levels, slopes = effects.levels.copy(), effects.slopes
-    centred = slopes - slopes.mean(axis=0)
-    own = levels[:, effects.sloped]
-    squares = np.maximum((centred**2).sum(axis=0), 1e-300)
-    turned = (centred * (own - own.mean(axis=0))).sum(axis=0) / squares
+    pairs = zip(levels[:, effects.sloped].T, slopes.T, strict=True)
+    turned = np.array([slope_in_level(level, slope) for level, slope in pairs])
     levels[:, effects.sloped] -= slopes * turned
     found = dict(zip(names[0], levels.T, strict=True)) | dict(zip(names[1], slopes.T, strict=True))
-    return np.asarray(turned), found
+    return turned, found
+
+
+def slope_in_level(level: Vector, slope: Vector) -> float:
+    """Return how much of the slopes of units is in their levels, by regression.
+
+    Examples
+    --------
+    >>> slope_in_level(np.array([1.0, 3.0, 5.0]), np.array([0.0, 1.0, 2.0]))
+    2.0
+    """
+    level, slope = np.ascontiguousarray(level), np.ascontiguousarray(slope)
+    centred = slope - slope.mean()
+    squares = max(float((centred**2).sum()), 1e-300)
+    return float((centred * (level - level.mean())).sum()) / squares
 
 
 def unit_plan(
@@ -425,20 +441,47 @@ def unit_plan(
     Pattern, levels and slopes are the extras, which are used up.
     """
     table = above.table
-    names = [name for name in above.names if name not in computed]
-    specs = {name: schema.columns[name] for name in names}
-    specs |= {name: ColumnSpec(name=name, kind="continuous", derive="") for name in extras}
+    said = said_of_units(schema, above.names, computed, extras)
+    own = [name for name in said.columns if name not in extras]
     cells = [pl.Series(n, extras.pop(n), nan_to_null=True) for n in list(extras)]
-    wide = table.with_frame(table.frame.select(names).with_columns(cells), table.missing_letters)
+    wide = table.with_frame(table.frame.select(own).with_columns(cells), table.missing_letters)
     del cells
-    said = replace(part_of(schema, names, _rules(schema, above.names)[0]), columns=specs)
-    try:
+    with telling_of_units():
         fitted = prepare(wide, schema=said, recipe=recipe)
         del wide  # many units need the room
         assert isinstance(fitted, PreparedOnce)
         fitted.weight = weight
         found = plan(fitted, **options)
-    except InputError as error:
-        raise InputError(f"As a table with one row for each unit: {error}") from error
     assert isinstance(found, Plan)
     return found
+
+
+def said_of_units(
+    schema: Schema, of_unit: Sequence[str], computed: Set[str], extras: Iterable[str]
+) -> Schema:
+    """Return what the table with a row a unit is.
+
+    Parameters
+    ----------
+    schema : Schema
+        Of the table with several rows each.
+    of_unit : sequence of str
+        Columns that belong to units.
+    computed : set of str
+        Those that follow from rows.
+    extras : iterable of str
+        Columns of the pattern of times, of levels and slopes.
+    """
+    names = [name for name in of_unit if name not in computed]
+    specs = {name: schema.columns[name] for name in names}
+    specs |= {name: ColumnSpec(name=name, kind="continuous", derive="") for name in extras}
+    return replace(part_of(schema, names, _rules(schema, of_unit)[0]), columns=specs)
+
+
+@contextmanager
+def telling_of_units() -> Iterator[None]:
+    """Have errors on a table with a row a unit say that it is one."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"As a table with one row for each unit: {error}") from error

@@ -9,16 +9,14 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from icsa.columns import Column
 from icsa.columns.unmasked import Identifier
 from icsa.inspection.unit_rows import Places
 from icsa.limits import LONG
 from icsa.matrices import LEAF_ROWS
 from icsa.randomness import Key
 from icsa.release.accounts import Looks
-from icsa.release.blocks.block_cells import StoredCells, write_cells
+from icsa.release.blocks.block_cells import StoredCells
 from icsa.release.blocks.block_preparing import Declared
-from icsa.release.blocks.block_releasing import release_rows_in_blocks
 from icsa.release.blocks.ground import Ground, row_ranges
 from icsa.release.blocks.made_in_blocks import MadeInBlocks
 from icsa.release.blocks.passes import Passes, Task
@@ -27,14 +25,17 @@ from icsa.release.blocks.units.stored_units import StoredUnits
 from icsa.release.blocks.units.stored_wide import StoredWide, find_places, stored_wide
 from icsa.release.blocks.units.unit_cells import units_of_rows
 from icsa.release.blocks.units.unit_preparing import DeclaredUnits
+from icsa.release.blocks.units.unit_tables import (
+    Asked,
+    MadeTable,
+    bytes_in_memory,
+    release_table_of_units,
+)
 from icsa.release.methods import MethodOptions
-from icsa.release.planning import Plan, PlanOnce, plan
-from icsa.release.preparing import require_masked
-from icsa.release.releasing import Release, release
+from icsa.release.releasing import Release
 from icsa.release.units.two_levels import names_of_units
 from icsa.release.units.wide_accounts import WideAccount
 from icsa.release.units.wide_release import (
-    prepared_wide,
     replaced_of_rows,
     said_of_wide,
     telling_of_places,
@@ -45,9 +46,6 @@ from icsa.schema_files.checks import check_column
 from icsa.tables import Table
 
 __all__ = ["LongCells", "release_side_by_side"]
-
-# Tables of memory that the release of a wide table takes, where it is made in memory; measured.
-_TABLES_IN_MEMORY = 3.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,15 +124,13 @@ def release_side_by_side(
     shape, below = _find_places(passes, people)
     wide = stored_wide(stored, below, shape)
     said = said_of_wide(schema, shape, ground.table.without_rows())
-    require_masked(said, wide.without_rows())
     declared = Declared(said, people.declared.recipe, by_schema=False)
-    inner = replace(passes, scratch=below)
+    inner, many = replace(passes, scratch=below), shape.n_units > LONG
+    asked = Asked(declared, options, nested=True)
     with telling_of_places():
-        if shape.n_units > LONG:
-            within = Ground(wide, _block_rows(ground, wide), ground.memory)
-            made = release_rows_in_blocks(inner, within, declared, key, options, nested=True)
-        else:
-            made = _release_in_memory(inner, ground, wide, declared, key, options)
+        if not many:
+            _require_room(ground, wide)
+        made = release_table_of_units(inner, ground, wide, asked, key, in_blocks=many)
     return _laid_long(passes, people, made, shape, fresh)
 
 
@@ -173,56 +169,20 @@ def _find_places(passes: Passes, people: DeclaredUnits) -> tuple[WideShape, Scra
     return shape, below
 
 
-def _block_rows(ground: Ground, wide: StoredWide) -> int:
-    """Return how many units a task takes: as many cells as it would take of rows."""
-    cells = ground.block_rows * len(ground.table.names)
-    return max(1, cells // len(wide.names) // LEAF_ROWS) * LEAF_ROWS
-
-
-def _release_in_memory(
-    passes: Passes,
-    ground: Ground,
-    wide: StoredWide,
-    declared: Declared,
-    key: Key,
-    options: MethodOptions,
-) -> MadeInBlocks:
-    """Return the release of few units, which in memory too is one of a short table."""
+def _require_room(ground: Ground, wide: StoredWide) -> None:
+    """Refuse few units, which in memory too are a short table, if that takes too much."""
     n_units, width = wide.n_rows, len(wide.names)
-    ground.require_room(
-        round(_TABLES_IN_MEMORY * width * n_units / ground.n_rows),
+    ground.require_bytes(
+        bytes_in_memory(n_units, width),
         f"A table of {n_units:,} units and {width} columns",
         "Drop columns, or give --memory more.",
     )
-    made: tuple[Release, dict[str, Column]] = passes.once(
-        "masking units", _release_whole, wide, declared, options, key
-    )
-    account, columns = made
-    names = account.table.frame.columns
-    places = {name: place for place, name in enumerate(names)}
-    cells = StoredCells(passes.scratch, dict.fromkeys(names), frozenset(), places, "")
-    return MadeInBlocks(cells, account, columns)
-
-
-def _release_whole(
-    scratch: Scratch, wide: StoredWide, declared: Declared, options: MethodOptions, key: Key
-) -> tuple[Release, dict[str, Column]]:
-    """Write the cells of a released wide table; return the account, and its columns."""
-    planned = plan(prepared_wide(wide.whole(), declared.schema, declared.recipe), **options)
-    assert isinstance(planned, Plan)
-    columns = dict(planned.columns)
-    once = PlanOnce(planned)
-    del planned
-    made = release(once, key)
-    for place, cells in enumerate(made.table.frame):
-        write_cells(scratch, place, cells)
-    return replace(made, table=made.table.with_frame(made.table.frame.clear())), columns
 
 
 def _laid_long(
     passes: Passes,
     people: DeclaredUnits,
-    made: MadeInBlocks,
+    made: MadeTable,
     shape: WideShape,
     fresh: dict[str, Identifier],
 ) -> MadeInBlocks:
@@ -230,7 +190,6 @@ def _laid_long(
     schema, table = people.schema, people.stored.table
     own = {name: fresh[name] for name in replaced_of_rows(schema, shape)}
     kept = [name for name in table.names if schema.columns[name].action != "drop"]
-    assert isinstance(made.cells, StoredCells)
     cells = LongCells(
         Scratch(passes.scratch.folder / "released rows", 0),
         {name: own.get(name) for name in kept},
@@ -259,7 +218,7 @@ def _laid_long(
     }
     account = WideAccount(schema=schema, shape=shape, rows_before=table.n_rows)
     told = account.told(made.release, cells.empty.with_frame(frame), n_rows, before, after)
-    return MadeInBlocks(cells, replace(told, written=n_rows), made.columns)
+    return MadeInBlocks(cells, replace(told, written=n_rows), made.plan.columns)
 
 
 def _with_gaps(made: Release, shape: WideShape) -> list[str]:

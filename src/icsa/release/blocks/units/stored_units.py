@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from icsa.schema import Schema
 from icsa.tables import Table
 from icsa.tables.stored import StoredTable
 
-__all__ = ["FoundUnits", "StoredUnits", "find_units", "units_path"]
+__all__ = ["FoundUnits", "StoredTableOfUnits", "StoredUnits", "find_units"]
 
 
 class FoundUnits(NamedTuple):
@@ -73,9 +72,28 @@ class StoredUnits:
         return self.table.without_rows()
 
 
-def units_path(scratch: Scratch) -> Path:
-    """Return the file of the released table with a row a unit."""
-    return scratch.folder / "units.arrow"
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class StoredTableOfUnits(StoredTable):
+    """A stored table with a row a unit, made of one with several as its columns are read.
+
+    Attributes
+    ----------
+    people : StoredUnits
+    below : Scratch
+        With numbers of units.
+    """
+
+    people: StoredUnits
+    below: Scratch
+
+    def whole(self) -> Table:
+        """Return all columns."""
+        cells = [self.column(name).frame[name] for name in self.names]
+        return Table(pl.DataFrame(cells), self.variables, self.layout)
+
+    def text_bytes(self, name: str) -> int:  # noqa: ARG002
+        """Return 0: whoever found the units held each column of them."""
+        return 0
 
 
 def find_units(scratch: Scratch, table: StoredTable, schema: Schema) -> FoundUnits:

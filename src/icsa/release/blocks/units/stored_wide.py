@@ -12,29 +12,24 @@ import numpy as np
 import polars as pl
 
 from icsa.release.blocks.scratch import Scratch
-from icsa.release.blocks.units.stored_units import StoredUnits
+from icsa.release.blocks.units.stored_units import StoredTableOfUnits, StoredUnits
 from icsa.release.units.wide_tables import WideShape, layout_by_time, role_places
 from icsa.schema import Design
 from icsa.tables import Table
-from icsa.tables.stored import StoredTable
 
 __all__ = ["StoredWide", "find_places", "stored_wide"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class StoredWide(StoredTable):
+class StoredWide(StoredTableOfUnits):
     """A stored table whose columns of rows come once for each place.
 
     Attributes
     ----------
-    people : StoredUnits
-    below : Scratch
-        With a number a unit, where the rows in each place are.
     shape : WideShape
+        Where the rows in each place are is in `below`.
     """
 
-    people: StoredUnits
-    below: Scratch
     shape: WideShape
 
     def column(self, name: str) -> Table:

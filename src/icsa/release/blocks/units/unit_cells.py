@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -17,9 +16,8 @@ from icsa.release.blocks.block_cells import StoredCells, accounts_of, give_reaso
 from icsa.release.blocks.made_in_blocks import MadeInBlocks
 from icsa.release.blocks.passes import Passes, Task
 from icsa.release.blocks.scratch import StoredNumbers, read_starts
-from icsa.release.blocks.units.stored_units import units_path
 from icsa.release.blocks.units.unit_preparing import PreparedUnits
-from icsa.release.releasing import Release
+from icsa.release.blocks.units.unit_tables import MadeTable
 from icsa.release.units.level_plan import LevelPlan
 from icsa.tables import Table
 
@@ -32,13 +30,13 @@ class UnitCells(StoredCells):
 
     Attributes
     ----------
-    units : Path
-        The file of that table.
+    units : StoredCells
+        Of that table.
     of_units : set of str
         Which columns come from it.
     """
 
-    units: Path
+    units: StoredCells
     of_units: frozenset[str]
 
     @property
@@ -62,8 +60,7 @@ class UnitCells(StoredCells):
         units = units_of_rows(starts, rows.start, rows.stop)
         edges = np.clip(starts[units.start : units.stop + 1], rows.start, rows.stop)
         unit = np.repeat(np.arange(edges.size - 1), np.diff(edges))
-        lazy = pl.scan_ipc(self.units).slice(units.start, units.stop - units.start)
-        return lazy.select(names).collect()[unit]
+        return self.units.between(units.start, units.stop, names)[unit]
 
 
 def units_of_rows(starts: Places, start: int, stop: int) -> slice:
@@ -82,11 +79,12 @@ def made_of_units(
     passes: Passes,
     prepared: PreparedUnits,
     plan: LevelPlan,
-    made: Release,
+    units: MadeTable,
     moved: Mapping[str, int],
     key: Key,
 ) -> MadeInBlocks:
     """Return the cells of a release on two levels, and the account of it."""
+    made = units.release
     rows, names, table = plan.rows, prepared.stored.names, prepared.stored.table
     extents, reaches = accounts_of(passes, rows, names)
     numbers = StoredNumbers(
@@ -97,7 +95,7 @@ def made_of_units(
             if passes.scratch.path("released", names.index(name)).exists()
         },
     )
-    cells = _ready_cells(passes, prepared, plan, key.child("rows"))
+    cells = _ready_cells(passes, prepared, plan, units.cells, key.child("rows"))
     frame = cells.between(0, 0)
     before = {name: Looks(dtype, 0) for name, dtype in table.dtypes.items()}
     before |= {
@@ -147,10 +145,11 @@ def made_of_units(
     )
 
 
-def _ready_cells(passes: Passes, prepared: PreparedUnits, plan: LevelPlan, key: Key) -> UnitCells:
+def _ready_cells(
+    passes: Passes, prepared: PreparedUnits, plan: LevelPlan, units: StoredCells, key: Key
+) -> UnitCells:
     """Return where the released cells come from, in the order of the columns."""
     names, schema, rows = prepared.stored.names, prepared.schema, plan.rows
-    units = pl.scan_ipc(units_path(prepared.stored.scratch)).collect_schema()
     computed = {one.target: plan.unit_columns[one.target] for one in plan.aggregates}
     if plan.time is not None:
         computed[plan.time.column.name] = plan.time.column
@@ -163,7 +162,7 @@ def _ready_cells(passes: Passes, prepared: PreparedUnits, plan: LevelPlan, key: 
             continue
         if name in computed:
             makers[name] = computed[name]
-        elif name in units:
+        elif name in units.columns:
             makers[name] = None
         elif action == "replace":
             makers[name] = prepared.rows.others[name].fresh
@@ -182,6 +181,6 @@ def _ready_cells(passes: Passes, prepared: PreparedUnits, plan: LevelPlan, key: 
         frozenset(fresh),
         {name: names.index(name) for name in makers},
         "released",
-        units_path(prepared.stored.scratch),
-        frozenset(name for name in makers if name in units and name not in computed),
+        units,
+        frozenset(name for name in makers if name in units.columns and name not in computed),
     )

@@ -15,7 +15,8 @@ from icsa.inspection.unit_rows import Places, some_units, unit_leaves
 from icsa.matrices import Matrix, Vector
 from icsa.release.blocks.passes import Passes, Task
 from icsa.release.blocks.scratch import Scratch, StoredNumbers, read_starts
-from icsa.release.blocks.units.unit_preparing import PreparedUnits
+from icsa.release.blocks.units.stored_scores import fit_unit_scores
+from icsa.release.blocks.units.unit_preparing import PreparedUnits, pattern_kept
 from icsa.release.encoding import Encoding, Part, Presence, encoding_from, presence_of
 from icsa.release.limits import LIMITS
 from icsa.release.units.aggregates import Aggregate, find_aggregates
@@ -34,7 +35,7 @@ from icsa.release.units.end_values import Ends
 from icsa.release.units.level_calibration import LevelStatistics, level_statistics
 from icsa.release.units.row_level import RowLevel, row_derivation, score_moments
 from icsa.release.units.two_levels import needed_columns, sloped_scores, with_rules
-from icsa.release.units.unit_scores import UnitScores, unit_scores
+from icsa.release.units.unit_scores import UnitScores
 from icsa.tables import Table
 
 __all__ = ["PlannedRows", "UnitFiles", "plan_rows_in_blocks"]
@@ -196,14 +197,14 @@ def plan_rows_in_blocks(passes: Passes, prepared: PreparedUnits) -> PlannedRows:
         timed=prepared.timed,
         bounded=bounded,
     )
-    weighing = None if prepared.weight is None else above.numbers[prepared.weight]
     wanted = passes.once(
-        "what units and rows have in common", _want, files, level, coded.places, weighing
+        "what units and rows have in common", _want, files, level, coded.places, prepared
     )
     pattern: int = passes.once("columns of times", _n_pattern)
     width = explained_by.width + pattern + 1
     sloped = sloped_scores(encoding, starts, width, timed=prepared.timed)
     passes.drop(["numbers", "coded"])
+    prepared.of_units.drop("numbers")
     effects = _draw(passes, files, starts, sloped)
     passes.drop(["scores"])
     return PlannedRows(level, aggregates, explained_by, wanted, effects, files)
@@ -216,7 +217,7 @@ def _spare(prepared: PreparedUnits) -> Table:
 
 
 def _n_pattern(scratch: Scratch) -> int:
-    return len(scratch.kept("pattern of times").columns)
+    return len(pattern_kept(scratch).columns)
 
 
 def _code(scratch: Scratch, prepared: PreparedUnits) -> _Coded:
@@ -254,13 +255,10 @@ def _code(scratch: Scratch, prepared: PreparedUnits) -> _Coded:
 
 def _encode(passes: Passes, encoding: Encoding, places: PlacesOf) -> tuple[Vector, Vector]:
     """Write the standardised scores of all rows; return what they were standardised by."""
-    tasks, seen = [], set[int]()
-    for part in encoding.parts:
-        indicator = None
-        if part.group is not None and part.group not in seen:
-            seen.add(part.group)
-            indicator = encoding.n_columns_scores + part.group
-        tasks.append(Task(_encode_one, (part, places[part.column.name], indicator)))
+    tasks = [
+        Task(_encode_one, (part, places[part.column.name], indicator))
+        for part, indicator in encoding.indicated
+    ]
     centre, spread = np.empty(encoding.n_scores), np.empty(encoding.n_scores)
     for found in passes.over("encoding", tasks):
         for place, moments in found.items():
@@ -290,7 +288,7 @@ def _encode_one(
 def _find(scratch: Scratch, prepared: PreparedUnits, level: RowLevel) -> tuple[Aggregate, ...]:
     above, names = prepared.above, prepared.stored.names
     needed = needed_columns(prepared.schema, level.derivation)
-    free = {name: found for name, found in above.numbers.items() if name not in needed}
+    free = above.numbers.without(needed)
     numbers = StoredNumbers(scratch, {n: ("numbers", names.index(n)) for n in level.columns})
     columns = {**above.columns, **level.columns}
     return find_aggregates(columns, free, numbers, prepared.starts)
@@ -298,12 +296,7 @@ def _find(scratch: Scratch, prepared: PreparedUnits, level: RowLevel) -> tuple[A
 
 def _explain(_: Scratch, prepared: PreparedUnits, kept: Mapping[str, Column]) -> UnitScores:
     """Write the scores of units, by which the levels of their rows are explained."""
-    above = prepared.above
-    found = unit_scores(kept, above.numbers)
-    x = found.of(above.numbers, prepared.of_units.n_rows)
-    for j in range(found.width):
-        prepared.of_units.write("x", j, x[:, j])
-    return found
+    return fit_unit_scores(prepared.of_units, kept, prepared.above.numbers)
 
 
 def _want(
@@ -311,9 +304,9 @@ def _want(
     files: UnitFiles,
     level: RowLevel,
     places: PlacesOf,
-    logarithms: Vector | None,
+    prepared: PreparedUnits,
 ) -> LevelStatistics:
-    """Return what calibration aims at, from some units; those may have logarithms of weights."""
+    """Return what calibration aims at, from some units."""
     starts = read_starts(scratch)
     some = files.some(starts, LIMITS.sample_rows)
     numbers = {
@@ -321,7 +314,9 @@ def _want(
         for part in level.encoding.parts
     }
     view = level.encoding.view(numbers)
-    weights = None if logarithms is None else np.exp(logarithms)[some.units]
+    weights: Vector | None = None
+    if prepared.weight is not None:
+        weights = np.exp(prepared.above.numbers[prepared.weight][some.units])
     return level_statistics(
         view, some.design, some.starts, some.x, some.times, weights, files.compared_ends
     )

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-import polars as pl
 
-from icsa.columns import ColumnSpec
+from icsa.columns import Column, ColumnSpec
 from icsa.columns.declared import Belonging
 from icsa.inspection.design_checks import require_constant
 from icsa.inspection.overview import guess_column
@@ -18,16 +17,15 @@ from icsa.matrices import Vector
 from icsa.release.blocks.block_preparing import Declared, Prepared, fit_in_blocks
 from icsa.release.blocks.block_weights import logged
 from icsa.release.blocks.passes import Passes, Task
-from icsa.release.blocks.scratch import Scratch
+from icsa.release.blocks.scratch import Scratch, StoredNumbers
+from icsa.release.blocks.units.stored_levels import table_of_units
 from icsa.release.blocks.units.stored_units import FoundUnits, StoredUnits, find_units
 from icsa.release.units.effects import Curve, curve_of
 from icsa.release.units.level_plan import UnitTime
 from icsa.release.units.two_levels import (
-    Above,
     listed_times,
     names_of_rows,
     names_of_units,
-    of_units,
     part_of,
     require_none_kept,
     timed_rows,
@@ -36,12 +34,12 @@ from icsa.release.units.visit_times import TimePattern
 from icsa.release.ways import is_wide
 from icsa.release.weighted_release import weighted_units
 from icsa.schema import Schema
-from icsa.tables import Table
 from icsa.tables.stored import StoredTable
 
 __all__ = [
     "DeclaredUnits",
     "PreparedUnits",
+    "StoredAbove",
     "belonging_in_blocks",
     "declare_units_in_blocks",
     "pattern_kept",
@@ -97,6 +95,27 @@ class DeclaredUnits:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class StoredAbove:
+    """What is known of units before their rows are looked at, as `Above` in memory.
+
+    Attributes
+    ----------
+    names : list of str
+        Columns that belong to units, with the one that names them.
+    columns : mapping of str to Column
+        Those that are masked.
+    numbers : StoredNumbers
+        Theirs, a number a unit.
+    time : UnitTime, optional
+    """
+
+    names: list[str]
+    columns: Mapping[str, Column]
+    numbers: StoredNumbers
+    time: UnitTime | None
+
+
 class _Timed(NamedTuple):
     """The time of rows, and the curve over it; the pattern is kept apart, as it is long."""
 
@@ -116,8 +135,8 @@ class PreparedUnits:
     stored : StoredUnits
     of_units : Scratch
         Columns with a number a unit.
-    above : Above
-        Without times and their pattern, which are in scratch.
+    above : StoredAbove
+        Times and their pattern are in scratch.
     timed : bool
     curve : Curve
     rows : Prepared
@@ -130,7 +149,7 @@ class PreparedUnits:
     recipe: str
     stored: StoredUnits
     of_units: Scratch
-    above: Above
+    above: StoredAbove
     timed: bool
     curve: Curve
     rows: Prepared
@@ -166,21 +185,12 @@ def prepare_units_in_blocks(passes: Passes, people: DeclaredUnits) -> PreparedUn
     of_unit = names_of_units(schema)
     require_none_kept(schema)
     names = names_of_rows(schema, of_unit)
-    firsts = _first_rows(stored, of_unit)
-    columns, numbers = of_units(firsts, schema, of_unit, declared.recipe)
     below = Scratch(scratch.folder / "of units", people.found.n_units)
     below.folder.mkdir(exist_ok=True)
+    columns, numbers = _of_units(replace(passes, scratch=below), stored, declared, schema)
     time, curve = passes.once("times of units", _write_times, stored, below, schema, numbers)
     own = replace(declared, schema=part_of(schema, names))
-    above = Above(
-        names=of_unit,
-        table=firsts,
-        columns=columns,
-        numbers=numbers,
-        time=time,
-        pattern=TimePattern(None, 1, np.ones(1), (), {}),
-        times=None,
-    )
+    above = StoredAbove(of_unit, columns, numbers, time)
     return PreparedUnits(
         schema=schema,
         recipe=declared.recipe,
@@ -194,8 +204,19 @@ def prepare_units_in_blocks(passes: Passes, people: DeclaredUnits) -> PreparedUn
     )
 
 
+def _keep_pattern(scratch: Scratch, below: Scratch, pattern: TimePattern) -> None:
+    """Keep the pattern of times; what units have of it goes to their own columns."""
+    for place, column in enumerate(pattern.columns.values()):
+        below.write("pattern", place, column)
+    none = np.empty(0)
+    scratch.keep("pattern of times", replace(pattern, columns=dict.fromkeys(pattern.columns, none)))
+
+
 def pattern_kept(scratch: Scratch) -> TimePattern:
-    """Return the pattern of times, whose deviations are as long as a column."""
+    """Return the pattern of times, whose deviations are as long as a column.
+
+    It has the names of what units have of it, and not that itself.
+    """
     found: TimePattern = scratch.kept("pattern of times")
     return found
 
@@ -239,10 +260,19 @@ def _belongs(_: Scratch, stored: StoredUnits, spec: ColumnSpec, guessed: bool) -
     return _Belongs(where, varying, found, missing)
 
 
-def _first_rows(stored: StoredUnits, names: list[str]) -> Table:
-    """Return the columns of units, a row each."""
-    cells = [stored.firsts(name).frame[name] for name in names]
-    return stored.without_rows().with_frame(pl.DataFrame(cells))
+def _of_units(
+    passes: Passes, stored: StoredUnits, declared: Declared, schema: Schema
+) -> tuple[dict[str, Column], StoredNumbers]:
+    """Return the masked columns of units, and their numbers, as `of_units` does in memory."""
+    of_unit = names_of_units(schema)
+    if not any(schema.columns[name].action == "mask" for name in of_unit):
+        return {}, StoredNumbers(passes.scratch, {})
+    said = replace(declared, schema=part_of(schema, of_unit))
+    table = table_of_units(stored, of_unit, passes.scratch)
+    fitted = fit_in_blocks(passes, table, said, of_unit).fitted
+    places = {name: ("numbers", of_unit.index(name)) for name in fitted}
+    columns = {name: one.column for name, one in fitted.items()}
+    return columns, StoredNumbers(passes.scratch, places)
 
 
 def _write_times(
@@ -250,13 +280,16 @@ def _write_times(
     stored: StoredUnits,
     below: Scratch,
     schema: Schema,
-    units: dict[str, Vector],
+    units: Mapping[str, Vector],
 ) -> _Timed:
-    """Write times, those since each unit's start, and its end; return what is small of them."""
+    """Write times, those since each unit's start, its end, and what it has of their pattern.
+
+    What is small is returned.
+    """
     name, starts = schema.design.time, stored.starts
     cells = None if name is None else stored.column(name).frame[name]
     time, pattern, times = timed_rows(schema, cells, starts, units)
-    scratch.keep("pattern of times", pattern)
+    _keep_pattern(scratch, below, pattern)
     if times is None or time is None:
         return _Timed(None, curve_of(None, starts, None))
     del cells
