@@ -42,6 +42,7 @@ from icsa.cli.assessment_summary import print_assessment
 from icsa.cli.choosing import Choose, chosen_options, require_choosing
 from icsa.cli.compare import Budget, Classify, Models
 from icsa.cli.large_inputs import AskedFor, large_table
+from icsa.cli.large_reports import LargeReports
 from icsa.cli.large_tables import (
     anonymize_large,
     default_target,
@@ -210,8 +211,11 @@ def anonymize(
     target = default_target(file, large) if output is None else output
     outputs = {"--output": target, "--save-key": save_key}
     reports = {"--report": report, "--public-report": public_report, "--assessment": assessment}
+    asked_reports = AskedReports(reports, redraws, rehearse, prepared_by, decided_by)
+    large_reports = LargeReports(asked_reports, file, target, schema, reading)
     if resume:
         outputs["--save-key"] = None  # it is read where it is there
+        large_reports.require_to_do(force=force)
     if large is not None and is_folder_of_parts(target):
         outputs["--output"] = None
         require_free_folder(target, file, force=force)
@@ -220,7 +224,6 @@ def anonymize(
     if large is None:
         output_kind(target)
     key = as_key(seed)
-    asked_reports = AskedReports(reports, redraws, rehearse, prepared_by, decided_by)
     asked_reports.require_of_use()
     quietly = quiet or as_json
     require_choosing(
@@ -249,25 +252,19 @@ def anonymize(
                 "--choose needs the table in memory, and this one is released from files. Compare "
                 "on a part of it with icsa compare, and name what it advises."
             )
-        if asked_reports.wanted:
-            raise InputError(
-                "A report needs the table in memory, and this one is released from files. Leave "
-                "--report and --public-report out, or give --memory more."
+        with telling_what_is_written([target, save_key, *reports.values()]):
+            anonymize_large(
+                large,
+                asked,
+                large_reports,
+                seed=seed,
+                save_key=save_key,
+                choices=choices,
+                options=options,
+                force=force,
+                quiet=quiet,
+                as_json=as_json,
             )
-        anonymize_large(
-            large,
-            file,
-            target,
-            asked,
-            schema=schema,
-            seed=seed,
-            save_key=save_key,
-            choices=choices,
-            options=options,
-            force=force,
-            quiet=quiet,
-            as_json=as_json,
-        )
         return
     doing = {"force": force, "quiet": quietly, "once": not asked_reports.wanted}
     read = partial(read_file, file, **reading)
