@@ -329,3 +329,13 @@ def test_a_guessed_schema_is_read_as_it_was(
     inspection = inspect_table(table)
     folder = tmp_path_factory.mktemp("schema")
     assert read(folder, schema_text(inspection), table) == inspection.schema
+
+
+def test_what_is_said_of_rows_in_files_is_not_held_against_no_rows(tmp_path: Path) -> None:
+    text = text_of('version = 1\nunit = "site"\nweight = "age"')
+    empty = Table(TABLE.frame.clear())
+    assert read(tmp_path, text, empty).design.columns == {"unit": "site", "weight": "age"}
+    with pytest.raises(InputError, match="names 3 units"):
+        read(tmp_path, text)
+    with pytest.raises(InputError, match="time goes with unit"):
+        read(tmp_path, text_of('version = 1\ntime = "seen"'), empty)

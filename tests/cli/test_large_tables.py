@@ -152,7 +152,6 @@ def test_strata_are_explained(big: Path, capsys: pytest.CaptureFixture[str]):
     [
         (("--memory", "5MB"), "takes 0.0096 GB while it is worked on"),
         (("--memory", "much"), "'much' is no size"),
-        (("--memory", SMALL, "--report", "r.html"), "A report needs the table in memory"),
         (("--memory", SMALL, "--output", "out.xlsx"), "is written as CSV or Parquet"),
         (("--memory", SMALL, "--strata", "kg"), "cannot be released for itself"),
         (("--memory", SMALL, "--method", "forest"), "Forests look at all rows"),

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from threading import Thread
-from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -44,9 +39,10 @@ from icsa.cli.arguments import (
     telling_what_is_written,
 )
 from icsa.cli.assessment_summary import print_assessment
-from icsa.cli.choosing import Choose, chosen_options, require_choosing, require_released
+from icsa.cli.choosing import Choose, chosen_options, require_choosing
 from icsa.cli.compare import Budget, Classify, Models
 from icsa.cli.large_inputs import AskedFor, large_table
+from icsa.cli.large_reports import LargeReports
 from icsa.cli.large_tables import (
     anonymize_large,
     default_target,
@@ -54,18 +50,15 @@ from icsa.cli.large_tables import (
     require_free_folder,
     write_key,
 )
+from icsa.cli.made_in_memory import made_in_memory
 from icsa.cli.release_summary import print_release, print_release_json
+from icsa.cli.reporting import AskedReports, report_on
 from icsa.errors import InputError
 from icsa.masks import MASKS
 from icsa.recipes import RECIPES, Recipe
 
 if TYPE_CHECKING:
-    from icsa.assessment import Assessment
-    from icsa.randomness import Key
-    from icsa.release import Plan, Release
-    from icsa.release.design_plans import DesignPlan
     from icsa.release.methods import MethodOptions
-    from icsa.schema import Schema
     from icsa.tables import Table
 
 __all__ = ["anonymize"]
@@ -147,16 +140,6 @@ FreshKeys = Annotated[
 ]
 
 
-class _Made(NamedTuple):
-    """A release, and what an assessment of it needs besides; no plan where there is none."""
-
-    release: Release
-    table: Table
-    plan: Plan | DesignPlan | None
-    schema: Schema
-    seconds: float
-
-
 def anonymize(
     file: File,
     output: Output = None,
@@ -228,8 +211,11 @@ def anonymize(
     target = default_target(file, large) if output is None else output
     outputs = {"--output": target, "--save-key": save_key}
     reports = {"--report": report, "--public-report": public_report, "--assessment": assessment}
+    asked_reports = AskedReports(reports, redraws, rehearse, prepared_by, decided_by)
+    large_reports = LargeReports(asked_reports, file, target, schema, reading)
     if resume:
         outputs["--save-key"] = None  # it is read where it is there
+        large_reports.require_to_do(force=force)
     if large is not None and is_folder_of_parts(target):
         outputs["--output"] = None
         require_free_folder(target, file, force=force)
@@ -237,15 +223,8 @@ def anonymize(
     require_free({**outputs, **reports}, (file, schema, *parts), force=force)
     if large is None:
         output_kind(target)
-    key, assessed = as_key(seed), any(path is not None for path in reports.values())
-    for option, given in (
-        ("--redraws", redraws),
-        ("--rehearse", rehearse is not None),
-        ("--prepared-by", prepared_by),
-        ("--decided-by", decided_by),
-    ):
-        if given and not assessed:
-            raise InputError(f"{option} is for a report. Give --report or --public-report too.")
+    key = as_key(seed)
+    asked_reports.require_of_use()
     quietly = quiet or as_json
     require_choosing(
         choose,
@@ -273,27 +252,21 @@ def anonymize(
                 "--choose needs the table in memory, and this one is released from files. Compare "
                 "on a part of it with icsa compare, and name what it advises."
             )
-        if assessed:
-            raise InputError(
-                "A report needs the table in memory, and this one is released from files. Leave "
-                "--report and --public-report out, or give --memory more."
+        with telling_what_is_written([target, save_key, *reports.values()]):
+            anonymize_large(
+                large,
+                asked,
+                large_reports,
+                seed=seed,
+                save_key=save_key,
+                choices=choices,
+                options=options,
+                force=force,
+                quiet=quiet,
+                as_json=as_json,
             )
-        anonymize_large(
-            large,
-            file,
-            target,
-            asked,
-            schema=schema,
-            seed=seed,
-            save_key=save_key,
-            choices=choices,
-            options=options,
-            force=force,
-            quiet=quiet,
-            as_json=as_json,
-        )
         return
-    doing = {"force": force, "quiet": quietly, "once": not assessed}
+    doing = {"force": force, "quiet": quietly, "once": not asked_reports.wanted}
     read = partial(read_file, file, **reading)
     # All files are written before anything is shown: whoever reads it may go away.
     with telling_what_is_written({**outputs, **reports}.values()):
@@ -308,17 +281,21 @@ def anonymize(
             choices["recipe"] = advised.pop("recipe")
             options = {**options, **advised}
             read, doing["checked"] = partial(_same, table), True
-        made = _made(read, file, schema, key, target, choices, options, **doing)
+        made = made_in_memory(read, file, schema, key, target, choices, options, **doing)
         if save_key is not None:
             write_key(save_key, key.reveal())
-        about = {
-            "redraws": redraws,
-            "rehearse": rehearse,
-            "files": {"release": target, "schema": schema},
-            "prepared_by": prepared_by,
-            "decided_by": decided_by,
-        }
-        assessed_as = _reported(made, reports, about, quiet=quietly)
+        assessed_as = None
+        if made.plan is not None:
+            assessed_as = report_on(
+                made.release,
+                made.plan,
+                made.table,
+                made.schema,
+                asked_reports,
+                seconds=made.seconds,
+                quiet=quietly,
+                files={"release": target, "schema": schema},
+            )
         if as_json:
             print_release_json(made.release, target)
         elif not quiet:
@@ -327,83 +304,6 @@ def anonymize(
                 print_assessment(assessed_as, tuple(reports.values()))
 
 
-def _reported(
-    made: _Made, reports: Mapping[str, Path | None], about: Mapping[str, Any], *, quiet: bool
-) -> Assessment | None:
-    """Return the assessment of a release whose reports were written; None if none was asked for."""
-    if made.plan is None:
-        return None
-    from icsa.cli.assess import report_on
-
-    parts = (made.release, made.plan, made.table, made.schema)
-    return report_on(*parts, reports, seconds=made.seconds, quiet=quiet, **about)
-
-
-def _made(
-    read: Callable[[], Table],
-    file: Path,
-    schema: Path | None,
-    key: Key,
-    target: Path,
-    choices: Mapping[str, Any],
-    options: MethodOptions,
-    *,
-    force: bool,
-    quiet: bool,
-    once: bool,
-    checked: bool = False,
-) -> _Made:
-    """Read, mask and write. A release that is made once lets the original go as early as can be."""
-    from icsa.cli.console import stages
-
-    Thread(target=_load).start()
-    table = read()
-    from icsa.release import PlanOnce, plan, prepare, release
-    from icsa.release.methods import method_of
-    from icsa.tables import unwritten_reasons, write_table
-
-    method_of(**options)
-    size = table.frame.height * table.frame.width
-    with naming_the_sheet(table.layout):
-        given = schema_of(schema, table)
-    with stages(size, quiet=quiet) as progress:
-        progress("looking at the columns", 0.0)
-        with naming_the_sheet(table.layout), naming_the_file(file):
-            prepared = prepare(table, schema=given, **choices)
-            declared = prepared.schema
-            if once and not checked:
-                table = prepared.spare
-            planned = plan(prepared, progress=progress, **options)
-            started = perf_counter()
-            made = release(PlanOnce(planned) if once else planned, key, progress=progress)
-        seconds = perf_counter() - started
-        kept = None if once else planned
-        del prepared, planned  # a long table needs the room
-        if checked:
-            require_released(table, made, declared)
-        lost = unwritten_reasons(made.table, target)
-        made = replace(made, warnings=(*made.warnings, *lost))
-        progress("writing", 0.9)
-        write_table(made.table, target, force=force)
-    return _Made(made, table, kept, declared, seconds)
-
-
 def _same(table: Table) -> Table:
     """Return a table that was read before."""
     return table
-
-
-def _load() -> None:
-    """Load what a release needs, in a thread of its own while its file is being read.
-
-    Polars reads without holding the interpreter, so that half of the time is gained. What goes
-    wrong here goes wrong again, and is told, where it is needed.
-    """
-    with suppress(Exception):
-        import numpy as np
-
-        import icsa.release  # noqa: F401
-        from icsa.columns.transforms import PowerScale
-
-        # The first kernel of a process takes longest, as numba itself is set up.
-        PowerScale(centre=0.0, spread=1.0, exponent=0.5, low=-1.0, high=1.0).forward(np.zeros(1))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -43,20 +41,14 @@ from icsa.cli.arguments import (
 from icsa.cli.assess_large import Means, StoredPair, assess_large, other_release, stored_pair
 from icsa.cli.assessment_summary import print_assessment
 from icsa.cli.making import Making
+from icsa.cli.reporting import assessed, write_reports
 from icsa.errors import InputError
 from icsa.recipes import RECIPES
 
 if TYPE_CHECKING:
-    from icsa.assessment import Assessment, Edition
-    from icsa.release import Plan, Release
-    from icsa.release.design_plans import DesignPlan
-    from icsa.schema import Schema
-    from icsa.tables import Table
+    from icsa.assessment import Assessment
 
-__all__ = ["assess", "policy", "report_on"]
-
-# Seconds of work from which on it is said before how long it will take.
-_LONG = 10.0
+__all__ = ["assess", "policy"]
 
 Original = Annotated[
     Path, typer.Argument(metavar="ORIGINAL", help="The table about people; any format.")
@@ -266,7 +258,7 @@ def assess(
         if redraws or rehearse or making.told:
             with naming_the_file(original):
                 plan, declared, note = making.plan(first, declared, said)
-        assessment = _assessed(
+        assessment = assessed(
             first,
             second,
             quiet=quiet,
@@ -315,7 +307,7 @@ def _finish(
     assessment: Assessment, outputs: Mapping[str, Path | None], *, quiet: bool, gate: bool
 ) -> None:
     """Write what was asked for, print the rest, and end with the gate's code if it is wanted."""
-    _write(assessment, outputs)
+    write_reports(assessment, outputs)
     if not quiet:
         print_assessment(assessment, tuple(outputs.values()))
     if gate:
@@ -332,97 +324,3 @@ def policy() -> None:
     from icsa.assessment import policy_text
 
     print(policy_text(), end="")
-
-
-def report_on(
-    release: Release,
-    plan: Plan | DesignPlan,
-    table: Table,
-    schema: Schema,
-    reports: Mapping[str, Path | None],
-    *,
-    redraws: int,
-    rehearse: int | None,
-    seconds: float,
-    quiet: bool,
-    files: Mapping[str, Path | None],
-    prepared_by: str,
-    decided_by: str,
-) -> Assessment:
-    """Return the assessment of a release that was just made, with its plan; write the reports.
-
-    Reports are given by their options. `seconds` is what the release took: making it again under
-    other keys takes as long each time. `files` are those to be named in the report, by their roles.
-    """
-    assessment = _assessed(
-        table,
-        release.table,
-        quiet=quiet,
-        schema=schema,
-        redraws=redraws,
-        rehearse=rehearse,
-        plan=plan,
-        making=release,
-        seconds=seconds,
-        files=files,
-        prepared_by=prepared_by,
-        decided_by=decided_by,
-    )
-    _write(assessment, reports)
-    return assessment
-
-
-def _assessed(
-    original: Table,
-    released: Table,
-    *,
-    quiet: bool,
-    note: str = "",
-    seconds: float = 0.0,
-    **options: Any,
-) -> Assessment:
-    """Return the assessment, after saying how long it takes if that is long."""
-    from dataclasses import replace
-
-    from icsa.assessment import assess as assess_tables
-    from icsa.assessment import assessment_cost
-    from icsa.assessment.fresh_releases import usual_redraws_by
-    from icsa.assessment.rehearsal import rehearsal_seconds, usual_halves
-    from icsa.cli.console import stages
-
-    rows, columns = original.frame.shape
-    cost = assessment_cost(rows, released.frame.height, columns)
-    if options.get("against") is not None:
-        cost = replace(cost, seconds=2 * cost.seconds)
-    plan, again = options.get("plan"), options.get("redraws") or 0
-    if plan is not None and not again:
-        again = usual_redraws_by(plan, rows * columns)
-    halves = options.get("rehearse")
-    if halves is None:
-        halves = usual_halves(rows, columns) if plan is not None else 0
-    rehearsed = rehearsal_seconds(rows, columns, halves) if halves else 0.0
-    cost = replace(cost, seconds=cost.seconds + again * seconds + rehearsed)
-    if cost.seconds > _LONG and not quiet:
-        with suppress(BrokenPipeError):  # the work does not depend on who listens
-            print(f"icsa: assessing takes {cost}", file=sys.stderr, flush=True)
-    # Releases that are made again count as so many tables more.
-    with stages(rows * columns * (1 + again + halves), quiet=quiet) as progress:
-        found = assess_tables(original, released, progress=progress, **options)
-    if not note:
-        return found
-    return replace(found, tables=replace(found.tables, notes=(*found.tables.notes, note)))
-
-
-def _write(assessment: Assessment, outputs: Mapping[str, Path | None]) -> None:
-    """Write the files that were asked for, by their options."""
-    for option, path in outputs.items():
-        if path is None:
-            continue
-        edition: Edition = "public" if option.startswith("--public") else "internal"
-        if option.endswith(("json", "assessment")):
-            assessment.to_json(path, edition)
-        else:
-            from icsa.report import write_assessment_report
-
-            # Whether files may be replaced was asked before the work began.
-            write_assessment_report(assessment.document(edition), path, force=True)

@@ -15,7 +15,7 @@ from icsa.cli.large_inputs import (
     parsed_size,
     text_table,
 )
-from icsa.errors import InputError
+from icsa.errors import ICSAError, InputError
 
 if TYPE_CHECKING:
     from icsa.assessment import Assessment
@@ -24,13 +24,20 @@ if TYPE_CHECKING:
     from icsa.assessment.blocks.text_sources import Source
     from icsa.cli.making import Making
     from icsa.release import Plan
-    from icsa.release.blocks.large_runs import Resources
     from icsa.release.design_plans import DesignPlan
     from icsa.schema import Schema
     from icsa.tables import Table
     from icsa.tables.stored import StoredTable
 
-__all__ = ["Means", "StoredPair", "assess_large", "other_release", "stored_pair"]
+__all__ = [
+    "Means",
+    "StoredPair",
+    "assess_large",
+    "other_release",
+    "scratch_of",
+    "source_of",
+    "stored_pair",
+]
 
 # How often both tables lie in memory at the widest, as numbers; measured.
 _TABLES_IN_MEMORY = 4
@@ -88,7 +95,7 @@ def stored_pair(
     chosen = several or means.option
     if not chosen and _TABLES_IN_MEMORY * sum(map(_most_bytes, files)) <= means.allowed:
         return None
-    pair = StoredPair(*(_source(file, reading) for file in files))
+    pair = StoredPair(*(source_of(file, reading) for file in files))
     needed = _TABLES_IN_MEMORY * sum(table.n_bytes for table in pair)
     if not chosen and needed <= means.allowed:
         return None
@@ -127,7 +134,8 @@ def _most_bytes(file: Path) -> float:
     return MOST_A_BYTE * expanded_size(file, compressed=file_kind(file).compressed)
 
 
-def _source(file: Path, reading: Mapping[str, Any]) -> Source:
+def source_of(file: Path, reading: Mapping[str, Any]) -> Source:
+    """Return a table in CSV or Parquet files, to be read block by block."""
     if _format(file) == "parquet":
         return _parquet(file)
     from icsa.tables import file_kind
@@ -173,7 +181,7 @@ def other_release(file: Path, reading: Mapping[str, Any]) -> Source:
             f"{file.name}: beside tables that are assessed from their files, another release is "
             "CSV or Parquet. Write it so first."
         )
-    return _source(file, reading)
+    return source_of(file, reading)
 
 
 def assess_large(
@@ -210,6 +218,7 @@ def assess_large(
     **wanted
         As `icsa.assessment.blocks.large_assessing.Wanted` takes it.
     """
+    from icsa.assessment import making_of
     from icsa.assessment.blocks import Wanted, assess_stored
     from icsa.cli.arguments import naming_the_file, schema_of
     from icsa.cli.console import stages
@@ -225,11 +234,13 @@ def assess_large(
     sources, others = list(pair), () if against is None else against.parts
     if against is not None:
         sources.append(against)
-    unit = design.get("unit")
-    may_have_units = bool(unit) or (unit is None and schema is not None)
-    _say(sources, resources, _UNIT_SCRATCH if may_have_units else _SCRATCH, quiet=quiet)
+    if not quiet:
+        if making.release is None:  # whoever made it has told that before
+            _tell_leftovers(resources.scratch)
+        _say(sources, resources.scratch, scratch_of(sources, design, schema))
     cells = sum(table.n_rows * len(table.names) for table in sources)
     wanted["made_by"] = _made_by(making, wanted["rehearse"] or wanted["redraws"])
+    wanted["making"] = None if making.release is None else making_of(making.release)
     with (
         stages(cells, quiet=quiet) as progress,
         naming_the_file(*files, *others),
@@ -248,8 +259,14 @@ def _made_by(making: Making, again: int | None) -> MadeBy | None:
     if not (again or making.told):
         return None
 
-    def plan(sample: Table, schema: Schema) -> tuple[Plan | DesignPlan, str]:
-        made, _, note = making.plan(sample, schema, {}, what="a sample of this original")
+    def plan(sample: Table, schema: Schema) -> tuple[Plan | DesignPlan | None, str]:
+        try:
+            made, _, note = making.plan(sample, schema, {}, what="a sample of this original")
+        except ICSAError as error:
+            if again or making.release is None:
+                raise
+            why = str(error).split(". ")[0].rstrip(".")
+            return None, f"Neither rehearsed nor tried under fresh keys: of a sample, {why}."
         return made, note
 
     return plan
@@ -264,20 +281,21 @@ def _require_possible(also_released: Path | None) -> None:
         )
 
 
-def _say(tables: Sequence[Source], resources: Resources, scratch: float, *, quiet: bool) -> None:
-    """Say what will be done, in how much scratch, and what killed runs left."""
-    if quiet:
-        return
+def _tell_leftovers(scratch: Path) -> None:
+    """Say what killed runs left."""
     from icsa.randomness import as_key
     from icsa.release.blocks.scratch_runs import Run, leftovers
 
-    for sentence in leftovers(resources.scratch, Run({}, as_key(None), resumable=False)):
+    for sentence in leftovers(scratch, Run({}, as_key(None), resumable=False)):
         print(f"icsa: {sentence}", file=sys.stderr)
+
+
+def _say(tables: Sequence[Source], scratch: Path, n_bytes: float) -> None:
+    """Say what will be done, in how much scratch."""
     rows = " and ".join(_rows_said(table) for table in tables)
-    size = sum(_scratch_bytes(table, scratch) for table in tables) / 1e9
     print(
-        f"icsa: assessing {rows} rows from their files: up to {size:.2g} GB of "
-        f"scratch in {resources.scratch}",
+        f"icsa: assessing {rows} rows from their files: up to {n_bytes / 1e9:.2g} GB of "
+        f"scratch in {scratch}",
         file=sys.stderr,
     )
 
@@ -287,6 +305,17 @@ def _rows_said(table: Source) -> str:
     from icsa.assessment.blocks.text_sources import rows_for_sure
 
     return f"{table.n_rows:,}" if rows_for_sure(table) else f"about {table.n_rows:,}"
+
+
+def scratch_of(tables: Sequence[Source], design: Mapping[str, Any], schema: Path | None) -> float:
+    """Return the bytes of scratch that an assessment of tables takes at most.
+
+    A schema may say that people have several rows, where no option does.
+    """
+    unit = design.get("unit")
+    may_have_units = bool(unit) or (unit is None and schema is not None)
+    times = _UNIT_SCRATCH if may_have_units else _SCRATCH
+    return sum(_scratch_bytes(table, times) for table in tables)
 
 
 def _scratch_bytes(table: Source, times: float) -> float:

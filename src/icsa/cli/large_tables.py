@@ -11,17 +11,17 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from icsa.cli.console import plain
 from icsa.cli.large_inputs import AskedFor, allowed_bytes, known_kind
 from icsa.errors import InputError
 
 if TYPE_CHECKING:
+    from icsa.cli.large_reports import LargeReports
     from icsa.randomness import Key
     from icsa.release import Release
     from icsa.release.blocks import MadeInBlocks, Passes
-    from icsa.release.blocks.explained_passes import Ways
     from icsa.release.blocks.large_runs import Resources
     from icsa.release.blocks.scratch_runs import Run
     from icsa.release.blocks.text_tables import TextTable
@@ -98,11 +98,9 @@ def _require_elsewhere(target: Path, inputs: Path) -> None:
 
 def anonymize_large(
     source: StoredTable | TextTable,
-    file: Path,
-    target: Path,
     asked: AskedFor,
+    reports: LargeReports,
     *,
-    schema: Path | None,
     seed: int | None,
     save_key: Path | None,
     choices: Mapping[str, Any],
@@ -111,15 +109,12 @@ def anonymize_large(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Release a table from its files, or explain how that would be done."""
-    from icsa.cli.arguments import naming_the_file, schema_of
-    from icsa.cli.console import stages
+    """Release a table from its files, and report on it; or explain how that would be done."""
+    from icsa.cli.assessment_summary import print_assessment
     from icsa.cli.release_summary import print_release, print_release_json
-    from icsa.release.blocks.block_preparing import said_in_blocks
-    from icsa.release.blocks.large_runs import Resources, anonymize_stored, ways_of
-    from icsa.tables import unwritten_reasons
-    from icsa.tables.stored import StoredTable
+    from icsa.release.blocks.large_runs import Resources
 
+    file, target, quietly = reports.file, reports.target, quiet or as_json
     _require_elsewhere(target, file)
     resources = Resources(
         memory=int(allowed_bytes(asked)),
@@ -128,28 +123,96 @@ def anonymize_large(
         resume=asked.resume,
     )
     if asked.explain:
-        declared: Schema | None = None
-        if isinstance(source, StoredTable):
-            with naming_the_file(file):
-                declared = schema_of(schema, source.without_rows())
-        _print_explanation(source, resources, ways_of(declared, choices))
+        _explain(source, resources, reports, choices)
         return
+    made = _released(
+        source,
+        asked,
+        resources,
+        reports,
+        seed=seed,
+        save_key=save_key,
+        choices=choices,
+        options=options,
+        force=force,
+        quiet=quietly,
+    )
+    found = reports.written(source, *made[::2], asked, choices, options, quiet=quietly)
+    if as_json:
+        print_release_json(made.release, target)
+    elif not quiet:
+        print_release(*made, file, target, save_key)
+        if found is not None:
+            print_assessment(found, tuple(reports.asked.paths.values()))
+
+
+def _explain(
+    source: StoredTable | TextTable,
+    resources: Resources,
+    reports: LargeReports,
+    choices: Mapping[str, Any],
+) -> None:
+    from icsa.cli.arguments import naming_the_file, schema_of
+    from icsa.cli.large_explained import print_explanation
+    from icsa.release.blocks.large_runs import ways_of
+    from icsa.tables.stored import StoredTable
+
+    declared: Schema | None = None
+    if isinstance(source, StoredTable):
+        with naming_the_file(reports.file):
+            declared = schema_of(reports.schema, source.without_rows())
+            reports.require_possible(_design(declared, choices))
+    following = reports.explained(source, resources.scratch, choices)
+    print_explanation(source, resources, ways_of(declared, choices), following)
+
+
+class _Made(NamedTuple):
+    """A release that is written, its table without rows, and what was said of these."""
+
+    release: Release
+    table: Table
+    design: Design
+
+
+def _released(
+    source: StoredTable | TextTable,
+    asked: AskedFor,
+    resources: Resources,
+    reports: LargeReports,
+    *,
+    seed: int | None,
+    save_key: Path | None,
+    choices: Mapping[str, Any],
+    options: MethodOptions,
+    force: bool,
+    quiet: bool,
+) -> _Made:
+    """Return the account of a release that was written from files."""
+    from icsa.cli.arguments import naming_the_file, schema_of
+    from icsa.cli.console import stages
+    from icsa.release.blocks.block_preparing import said_in_blocks
+    from icsa.release.blocks.large_runs import anonymize_stored
+    from icsa.tables import unwritten_reasons
+
+    file, target = reports.file, reports.target
     key = _key(seed, save_key, resume=asked.resume)
-    run = _run(source, file, schema, key, choices, options, resumable=_is_kept(seed, save_key))
-    _tell_leftovers(resources, run, resumable=run.resumable, quiet=quiet or as_json)
+    kept = _is_kept(seed, save_key)
+    run = _run(source, file, reports.schema, key, choices, options, resumable=kept)
+    _tell_leftovers(resources, run, resumable=run.resumable, quiet=quiet)
     if asked.resume:
         _remove_unfinished(target)
-    said = said_in_blocks(choices)
     empty: list[Table] = []  # the table without rows, once it is known
-    given: list[Schema | None] = []
+    designs: list[Design] = []
 
     def schema_for(table: Table) -> Schema | None:
         empty.append(table)
-        given.append(schema_of(schema, table))
-        return given[0]
+        given = schema_of(reports.schema, table)
+        designs.append(_design(given, choices))
+        reports.require_possible(designs[0])
+        return given
 
     with (
-        stages(source.n_rows * len(source.names), quiet=quiet or as_json) as progress,
+        stages(source.n_rows * len(source.names), quiet=quiet) as progress,
         naming_the_file(file),
         _kept_key(save_key, key),
         cluster(asked.dask, asked.workers) as dask,
@@ -161,17 +224,13 @@ def anonymize_large(
             replace(resources, dask=dask),
             run,
             schema=schema_for,
-            choices=said,
+            choices=said_in_blocks(choices),
             options=options,
             told=progress,
         )
     written_as = Path("part.parquet") if is_folder_of_parts(target) else target
     made = replace(made, warnings=(*made.warnings, *unwritten_reasons(made.table, written_as)))
-    if as_json:
-        print_release_json(made, target)
-    elif not quiet:
-        design = _design(given[0], choices)
-        print_release(made, empty[0], design, file, target, save_key)
+    return _Made(made, empty[0], designs[0])
 
 
 def _design(schema: Schema | None, choices: Mapping[str, Any]) -> Design:
@@ -196,45 +255,6 @@ def _write(
     else:
         told = partial(passes.told, "writing")
         write_file(made.cells, target, told)
-
-
-def _print_explanation(table: StoredTable | TextTable, resources: Resources, ways: Ways) -> None:
-    """Print the passes and their sizes; those of a text file that has no line ends in cells."""
-    from rich.table import Table as Grid
-
-    from icsa.cli.console import console, print_line
-    from icsa.release.blocks.explained_passes import explained
-    from icsa.release.blocks.ground import memory_of_a_column
-    from icsa.release.blocks.large_runs import rows_of_a_block
-    from icsa.release.blocks.text_tables import TextTable
-
-    is_text = isinstance(table, TextTable)
-    about = "about " if isinstance(table, TextTable) and table.file.quoted else ""
-    n_rows, n_columns = table.n_rows, len(table.names)
-    block_rows = rows_of_a_block(n_rows, n_columns, resources, of_units=ways.of_units)
-    n_bytes, show = 8 * n_rows * n_columns, console()
-    room = (1 + ways.of_units) * memory_of_a_column(n_rows)
-    print_line(
-        show,
-        f"{about}{n_rows:,} rows, {n_columns:,} columns in {len(table.parts):,} file(s): "
-        f"{n_bytes / 1e9:.3g} GB as numbers. Blocks of {block_rows:,} rows; a task on "
-        f"a column takes up to {room / 1e9:.2g} GB; scratch up to "
-        f"{ways.scratch_tables * n_bytes / 1e9:.3g} GB in {resources.scratch}.",
-    )
-    grid = Grid(box=None, pad_edge=False, header_style="bold")
-    for heading in ("pass", "tasks", "what it does", "GB read", "GB written"):
-        grid.add_column(heading, justify="right" if heading.startswith("GB") else "left")
-    size = n_rows, n_columns, block_rows
-    for row in explained(*size, is_text=is_text, ways=ways):
-        grid.add_row(*row)
-    show.print(grid)
-    if ways.of_units and not ways.side_by_side and not ways.of_strata:
-        print_line(
-            show,
-            "Where all units have rows at the same few times, these are released side by side, by "
-            "the passes of one row a unit. Where a table with a row for each unit does not fit, "
-            "masking units is those passes, too.",
-        )
 
 
 def _key(seed: int | None, save_key: Path | None, *, resume: bool) -> Key:

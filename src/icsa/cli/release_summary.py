@@ -76,8 +76,7 @@ def print_release(
         print_line(show, f"look at: {warning}", "yellow")
     print_line(show, f"written: {target}", "bold", to_copy=True)
     following = join(["icsa", "assess", str(source), str(target), *design.options])
-    note = "" if release.written is None else "  (it reads both tables into memory)"
-    print_line(show, f"next: {following}{note}", to_copy=True)
+    print_line(show, f"next: {following}", to_copy=True)
     if key is not None:
         print_line(show, f"key: {key}. Keep it secret: with it every draw can be repeated.")
 

@@ -62,7 +62,7 @@ from icsa.schema import NO_DESIGN, Schema, design_with
 from icsa.tables import Table
 from icsa.tables.stored import StoredTable
 
-__all__ = ["Wanted", "assess_stored"]
+__all__ = ["Wanted", "assess_stored", "for_tables_in_memory"]
 
 # More memory than this makes no block faster.
 _ENOUGH = 1 << 28
@@ -174,10 +174,15 @@ def _require_plain(wanted: Wanted, against: Source | None) -> None:
     asked = {"--recipe, --rehearse and --redraws": wanted.made_by, "--against": against}
     options = next((name for name, value in asked.items() if value is not None), None)
     if options:
-        raise InputError(
-            f"With people who have several rows {options} need the tables in memory. Give "
-            "--memory more, or leave that out."
-        )
+        raise for_tables_in_memory(options)
+
+
+def for_tables_in_memory(options: str) -> InputError:
+    """Return the error for what is not done for people with several rows in files."""
+    return InputError(
+        f"With people who have several rows {options} need the tables in memory. Give --memory "
+        "more, or leave that out."
+    )
 
 
 def _assessed(

@@ -26,7 +26,8 @@ from icsa.tables import Table
 __all__ = ["MadeAgain", "MadeBy", "how_made_again"]
 
 # From the sample and what its columns are: the plan that the release was made by, and a note on it.
-MadeBy: TypeAlias = Callable[[Table, Schema], tuple[Plan | DesignPlan, str]]
+# None where a sample cannot be released so, and nobody insists.
+MadeBy: TypeAlias = Callable[[Table, Schema], tuple[Plan | DesignPlan | None, str]]
 
 _NOT_OF_PEOPLE = (
     "The risk of single people before any key is drawn is not given for tables in files."

@@ -1,0 +1,59 @@
+"""``icsa anonymize --explain``: the passes over a table that does not fit, and their sizes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from icsa.release.blocks.explained_passes import Ways
+    from icsa.release.blocks.large_runs import Resources
+    from icsa.release.blocks.text_tables import TextTable
+    from icsa.tables.stored import StoredTable
+
+__all__ = ["print_explanation"]
+
+
+def print_explanation(
+    table: StoredTable | TextTable, resources: Resources, ways: Ways, following: str
+) -> None:
+    """Print the passes and their sizes, and what follows them.
+
+    Of a text file they are those of one that has no line ends in cells.
+    """
+    from rich.table import Table as Grid
+
+    from icsa.cli.console import console, print_line
+    from icsa.release.blocks.explained_passes import explained
+    from icsa.release.blocks.ground import memory_of_a_column
+    from icsa.release.blocks.large_runs import rows_of_a_block
+    from icsa.release.blocks.text_tables import TextTable
+
+    is_text = isinstance(table, TextTable)
+    about = "about " if isinstance(table, TextTable) and table.file.quoted else ""
+    n_rows, n_columns = table.n_rows, len(table.names)
+    block_rows = rows_of_a_block(n_rows, n_columns, resources, of_units=ways.of_units)
+    n_bytes, show = 8 * n_rows * n_columns, console()
+    room = (1 + ways.of_units) * memory_of_a_column(n_rows)
+    print_line(
+        show,
+        f"{about}{n_rows:,} rows, {n_columns:,} columns in {len(table.parts):,} file(s): "
+        f"{n_bytes / 1e9:.3g} GB as numbers. Blocks of {block_rows:,} rows; a task on "
+        f"a column takes up to {room / 1e9:.2g} GB; scratch up to "
+        f"{ways.scratch_tables * n_bytes / 1e9:.3g} GB in {resources.scratch}.",
+    )
+    grid = Grid(box=None, pad_edge=False, header_style="bold")
+    for heading in ("pass", "tasks", "what it does", "GB read", "GB written"):
+        grid.add_column(heading, justify="right" if heading.startswith("GB") else "left")
+    size = n_rows, n_columns, block_rows
+    for row in explained(*size, is_text=is_text, ways=ways):
+        grid.add_row(*row)
+    show.print(grid)
+    if ways.of_units and not ways.side_by_side and not ways.of_strata:
+        print_line(
+            show,
+            "Where all units have rows at the same few times, these are released side by side, by "
+            "the passes of one row a unit. Where a table with a row for each unit does not fit, "
+            "masking units is those passes, too.",
+        )
+    if following:
+        print_line(show, following)
