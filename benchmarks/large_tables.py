@@ -57,9 +57,11 @@ def write_table(path: Path, n_rows: int) -> None:
 def room_of(folder: Path) -> int:
     """Return the bytes on disk of the scratch folders in a folder; files may go while we look."""
     found = 0
-    for path in folder.glob(".icsa-scratch-*/**/*"):
-        with suppress(OSError):
-            found += 512 * path.stat().st_blocks
+    for scratch in folder.glob(".icsa-scratch-*"):
+        for inside, _, names in os.walk(scratch):  # which passes over folders that are gone
+            for name in names:
+                with suppress(OSError):
+                    found += 512 * (Path(inside) / name).stat().st_blocks
     return found
 
 

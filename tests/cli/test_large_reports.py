@@ -216,19 +216,20 @@ def test_where_the_assessment_fails_the_release_stays_and_the_error_says_so(
     monkeypatch.setattr(
         "icsa.assessment.blocks.assess_stored", failing(InputError("Something is odd."))
     )
-    assert run(file, "--report", str(page), "-q") == 2
-    asked = f"icsa assess {file} {released} --report {page}"
+    said = ("--report", str(page), "--unit", "none")
+    assert run(file, *said, "-q") == 2
+    asked = f"icsa assess {file} {released} --unit none --report {page}"
     assert capsys.readouterr().err == (
         f"icsa: error: {file}: Something is odd. The release is written, and stays: {released}. "
         f"Ask for its report by {asked}\n"
     )
     assert pl.read_parquet(released).height == 21_000
-    assert run(file, "--report", str(page), "--resume") == 2
+    assert run(file, *said, "--resume") == 2
     told = capsys.readouterr().err
     assert "is there already, as a whole: there is nothing to go on with" in told
     assert asked in told
     monkeypatch.setattr("icsa.assessment.blocks.assess_stored", failing(KeyboardInterrupt()))
-    assert run(file, "--report", str(page), "--force", "-q") == 130
+    assert run(file, *said, "--force", "-q") == 130
     told = f"icsa: interrupted. Written: {released}. Not written: {page}.\n"
     assert capsys.readouterr().err == told
 

@@ -211,8 +211,10 @@ def anonymize(
     target = default_target(file, large) if output is None else output
     outputs = {"--output": target, "--save-key": save_key}
     reports = {"--report": report, "--public-report": public_report, "--assessment": assessment}
+    design = design_of(unit, time, bound, role, weight, strata)
+    design |= {"raking": False} if no_raking else {}
     asked_reports = AskedReports(reports, redraws, rehearse, prepared_by, decided_by)
-    large_reports = LargeReports(asked_reports, file, target, schema, reading)
+    large_reports = LargeReports(asked_reports, file, target, schema, design, reading)
     if resume:
         outputs["--save-key"] = None  # it is read where it is there
         large_reports.require_to_do(force=force)
@@ -243,8 +245,6 @@ def anonymize(
         "mask": mask,
         "raw_units": raw_units,
     }
-    design = design_of(unit, time, bound, role, weight, strata)
-    design |= {"raking": False} if no_raking else {}
     choices = {"keep": keep or (), "drop": drop or (), "recipe": recipe, "design": design}
     if large is not None:
         if choose:

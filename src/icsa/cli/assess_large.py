@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from icsa.assessment.blocks.text_sources import Source
     from icsa.cli.making import Making
     from icsa.release import Plan
+    from icsa.release.blocks.large_runs import Resources
     from icsa.release.design_plans import DesignPlan
     from icsa.schema import Schema
     from icsa.tables import Table
@@ -67,6 +68,14 @@ class Means(NamedTuple):
         from icsa.release.blocks.ground import free_memory
 
         return free_memory()
+
+    @property
+    def resources(self) -> Resources:
+        """The same for passes, but for a cluster; scratch is here if nobody says where."""
+        from icsa.release.blocks.large_runs import Resources
+
+        scratch = self.scratch or Path.cwd()
+        return Resources(memory=int(self.allowed), scratch=scratch, workers=self.workers)
 
 
 class StoredPair(NamedTuple):
@@ -223,14 +232,9 @@ def assess_large(
     from icsa.cli.arguments import naming_the_file, schema_of
     from icsa.cli.console import stages
     from icsa.cli.large_tables import cluster
-    from icsa.release.blocks.large_runs import Resources
 
     _require_possible(also_released)
-    resources = Resources(
-        memory=int(means.allowed),
-        scratch=means.scratch or Path.cwd(),
-        workers=means.workers,
-    )
+    resources = means.resources
     sources, others = list(pair), () if against is None else against.parts
     if against is not None:
         sources.append(against)
@@ -250,8 +254,8 @@ def assess_large(
         def asked(original: Table) -> Wanted:
             return Wanted(schema=schema_of(schema, original), design=design, files=named, **wanted)
 
-        resources = replace(resources, dask=dask)
-        return assess_stored(*pair, resources, asked, progress, against=against)
+        given = replace(resources, dask=dask)
+        return assess_stored(*pair, given, asked, progress, against=against)
 
 
 def _made_by(making: Making, again: int | None) -> MadeBy | None:

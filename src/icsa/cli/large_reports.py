@@ -29,12 +29,16 @@ _OPTIONS_OF_ASSESS = {"--assessment": "--json"}
 
 
 class LargeReports(NamedTuple):
-    """Reports on a release that is written from files: what is asked, and of what."""
+    """Reports on a release that is written from files: what is asked, and of what.
+
+    `design` is what options say of the rows, and `reading` what they say of text.
+    """
 
     asked: AskedReports
     file: Path
     target: Path
     schema: Path | None
+    design: Mapping[str, Any]
     reading: Mapping[str, Any]
 
     def require_to_do(self, *, force: bool) -> None:
@@ -54,11 +58,11 @@ class LargeReports(NamedTuple):
 
             raise for_tables_in_memory(" and ".join(options))
 
-    def explained(self, source: Source, scratch: Path, choices: Mapping[str, Any]) -> str:
+    def explained(self, source: Source, scratch: Path) -> str:
         """Return what follows the release; nothing where no report is asked for."""
         if not self.asked.wanted:
             return ""
-        size = scratch_of((source, source), choices["design"], self.schema) / 1e9
+        size = scratch_of((source, source), self.design, self.schema) / 1e9
         named = ", ".join(str(path) for path in self.asked.paths.values() if path is not None)
         return (
             "When the release is written, both tables are assessed from their files, with up to "
@@ -81,14 +85,14 @@ class LargeReports(NamedTuple):
             return None
         from icsa.assessment.asked import Asked
 
-        with self._telling_that_it_stays(design):
+        with self._telling_that_it_stays():
             pair = StoredPair(source, source_of(self.target, self._reading_of(release)))
             assessment = assess_large(
                 pair,
                 (self.file, self.target),
                 Means(means.memory, means.workers, means.dask, means.scratch or self.target.parent),
                 Making.of(release, choices, options, again=not design.unit),
-                choices["design"],
+                self.design,
                 against=None,
                 also_released=None,
                 schema=self.schema,
@@ -114,18 +118,21 @@ class LargeReports(NamedTuple):
         return said
 
     @contextmanager
-    def _telling_that_it_stays(self, design: Design) -> Iterator[None]:
+    def _telling_that_it_stays(self) -> Iterator[None]:
         """Have errors say that the release is there, and how to get a report on it."""
         try:
             yield
         except Exception as error:  # of interruptions, all that is written is told
             error.add_note(
                 f"The release is written, and stays: {self.target}. Ask for its report by "
-                f"{self._command(*design.options)}"
+                f"{self._command()}"
             )
             raise
 
-    def _command(self, *design: str) -> str:
+    def _command(self) -> str:
+        """Return the command that gives the reports of a release that is there."""
+        from icsa.schema import Design
+
         outputs = [
             word
             for option, path in self.asked.paths.items()
@@ -133,6 +140,6 @@ class LargeReports(NamedTuple):
             for word in (_OPTIONS_OF_ASSESS.get(option, option), str(path))
         ]
         schema = [] if self.schema is None else ["--schema", str(self.schema)]
-        return join(
-            ["icsa", "assess", str(self.file), str(self.target), *schema, *design, *outputs]
-        )
+        said = {key: value for key, value in self.design.items() if value not in (None, ())}
+        files = [str(self.file), str(self.target)]
+        return join(["icsa", "assess", *files, *schema, *Design(**said).options, *outputs])

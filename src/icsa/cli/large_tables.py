@@ -162,7 +162,7 @@ def _explain(
         with naming_the_file(reports.file):
             declared = schema_of(reports.schema, source.without_rows())
             reports.require_possible(_design(declared, choices))
-    following = reports.explained(source, resources.scratch, choices)
+    following = reports.explained(source, resources.scratch)
     print_explanation(source, resources, ways_of(declared, choices), following)
 
 

@@ -8,8 +8,7 @@ is computed from others, rules and cells come last, as for any table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Unpack
 
@@ -17,7 +16,6 @@ import numpy as np
 import polars as pl
 
 from icsa.columns import Column, ColumnSpec, fit_column
-from icsa.constraints import Derivation, parse_rule
 from icsa.constraints.coded_columns import step_of
 from icsa.errors import InputError
 from icsa.inspection.unit_rows import Places, UnitRows, some_units, taken
@@ -27,41 +25,37 @@ from icsa.release.design_plans import PreparedDesign
 from icsa.release.encoding import Encoding
 from icsa.release.limits import LIMITS
 from icsa.release.methods import Method, MethodOptions, method_of
-from icsa.release.planning import Plan, plan
 from icsa.release.preparing import PreparedOnce, prepare
 from icsa.release.units.aggregates import find_aggregates
-from icsa.release.units.effects import Effects, curve_of, fit_effects
+from icsa.release.units.effects import curve_of, fit_effects
 from icsa.release.units.end_values import Ends
 from icsa.release.units.level_calibration import LevelStatistics, level_statistics
-from icsa.release.units.level_plan import PATTERN, LevelPlan, UnitTime, effect_names
+from icsa.release.units.level_plan import PATTERN, LevelPlan, UnitTime
+from icsa.release.units.level_schemas import (
+    names_of_rows,
+    names_of_units,
+    needed_columns,
+    part_of,
+    require_none_kept,
+    with_rules,
+)
 from icsa.release.units.row_level import RowLevel, row_level
 from icsa.release.units.row_residuals import residual_plan
+from icsa.release.units.unit_plans import effect_columns, unit_plan
 from icsa.release.units.unit_scores import unit_scores
 from icsa.release.units.visit_times import TimePattern, clock_of, pattern_of
-from icsa.schema import Design, Schema, names_with
+from icsa.schema import Schema
 from icsa.tables import Table
 from icsa.threads import give_back_memory, one_linear_algebra_thread
 
 __all__ = [
     "Above",
     "PreparedLevels",
-    "effect_columns",
     "listed_times",
-    "names_of_rows",
-    "names_of_units",
-    "needed_columns",
-    "of_units",
-    "part_of",
     "prepare_levels",
-    "require_none_kept",
     "require_straight",
-    "said_of_units",
-    "slope_in_level",
     "sloped_scores",
-    "telling_of_units",
     "timed_rows",
-    "unit_plan",
-    "with_rules",
 ]
 
 
@@ -105,16 +99,6 @@ def prepare_levels(table: Table, schema: Schema, rows: UnitRows, recipe: str) ->
         rows=rows,
         recipe_name=recipe,
     )
-
-
-def require_none_kept(schema: Schema) -> None:
-    """Refuse columns that are to be released as they are."""
-    kept = names_with("keep", schema)
-    if kept:
-        raise InputError(
-            f"Column {kept[0]!r} is to be kept, but units are released with other numbers of rows: "
-            "its cells would have no place. Have it masked or dropped."
-        )
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -201,7 +185,14 @@ def _planned(
     del scores, design
     give_back_memory()
     units = unit_plan(
-        schema, above, targets, extras, options, prepared.recipe_name, prepared.weight
+        schema,
+        above.table,
+        above.names,
+        targets,
+        extras,
+        options,
+        prepared.recipe_name,
+        prepared.weight,
     )
     return LevelPlan(
         schema=schema,
@@ -240,7 +231,7 @@ def _above(prepared: PreparedLevels) -> Above:
     schema, rows = prepared.schema, prepared.rows
     names = names_of_units(schema)
     table = taken(prepared.spare, rows.firsts, names)
-    columns, numbers = of_units(table, schema, names, prepared.recipe_name)
+    columns, numbers = _of_units(table, schema, names, prepared.recipe_name)
     name = schema.design.time
     cells = None if name is None else prepared.spare.frame[name].gather(rows.order)
     time, pattern, times = timed_rows(schema, cells, rows.starts, numbers)
@@ -253,26 +244,6 @@ def _above(prepared: PreparedLevels) -> Above:
         pattern=pattern,
         times=times,
     )
-
-
-def names_of_units(schema: Schema) -> list[str]:
-    """Return the columns that belong to units, with the one that names them."""
-    return [
-        name
-        for name, spec in schema.columns.items()
-        if spec.belongs_to == "unit" or name == schema.design.unit
-    ]
-
-
-def names_of_rows(schema: Schema, of_unit: Sequence[str]) -> list[str]:
-    """Return the columns that belong to rows, without the time; an error where there are none."""
-    names = [n for n in schema.columns if n not in of_unit and n != schema.design.time]
-    if not names:
-        raise InputError(
-            f"No column tells rows of one {schema.design.unit!r} apart, but for the time if there "
-            "is one. Release a table with one row for each."
-        )
-    return names
 
 
 def _rows(
@@ -289,13 +260,6 @@ def _rows(
     assert isinstance(fitted, PreparedOnce)
     level, numbers, reduced, scores = row_level(fitted, *above.by_row(rows.sizes))
     return with_rules(level, schema, above.names), numbers, reduced, scores
-
-
-def with_rules(level: RowLevel, schema: Schema, of_unit: Sequence[str]) -> RowLevel:
-    """Return the level of rows with the rules that speak of them."""
-    rules = _rules(schema, of_unit)[1]
-    alone = tuple(text for text in rules if _spoken(schema, text) <= set(level.schema.columns))
-    return replace(level, rules=rules, schema=replace(level.schema, rules=alone))
 
 
 def _wanted(
@@ -316,30 +280,7 @@ def _wanted(
     return level_statistics(view, design[rows], own, x[units], times[rows], weights, ends)
 
 
-def part_of(schema: Schema, names: Iterable[str], rules: Sequence[str] = ()) -> Schema:
-    """Return what is declared of some columns, as of a table whose rows are all."""
-    columns = {name: schema.columns[name] for name in names}
-    return replace(schema, columns=columns, rules=tuple(rules), design=Design(unit=False))
-
-
-def _rules(schema: Schema, of_unit: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the rules that speak of units alone, and all others."""
-    on_units = tuple(text for text in schema.rules if _spoken(schema, text) <= set(of_unit))
-    return on_units, tuple(text for text in schema.rules if text not in on_units)
-
-
-def _spoken(schema: Schema, rule: str) -> set[str]:
-    return set(parse_rule(rule, list(schema.columns)).columns)
-
-
-def needed_columns(schema: Schema, derivation: Derivation) -> set[str]:
-    """Return the columns that rules speak of, or that others are computed from or coded by."""
-    spoken = {name for text in schema.rules for name in _spoken(schema, text)}
-    sources = {name for one in derivation.computed for name in one.sources}
-    return spoken | sources | {name for gap in derivation.gaps for name in gap.bases}
-
-
-def of_units(
+def _of_units(
     table: Table, schema: Schema, of_unit: Sequence[str], recipe: str
 ) -> tuple[dict[str, Column], dict[str, Vector]]:
     """Return the masked columns of units, and their numbers."""
@@ -400,88 +341,3 @@ def sloped_scores(encoding: Encoding, starts: Places, width: int, *, timed: bool
     n_scores = width + encoding.n_scores + len(measured)
     enough = starts.size - 1 >= LIMITS.rows_a_score * (n_scores + 1) + 1
     return np.array(measured, dtype=np.int64) if enough else none
-
-
-def effect_columns(encoding: Encoding, effects: Effects) -> tuple[Vector, dict[str, Vector]]:
-    """Return how much of slopes is in levels, and levels and slopes by their names."""
-    names = effect_names(encoding, effects.sloped)
-    levels, slopes = effects.levels.copy(), effects.slopes
-    pairs = zip(levels[:, effects.sloped].T, slopes.T, strict=True)
-    turned = np.array([slope_in_level(level, slope) for level, slope in pairs])
-    levels[:, effects.sloped] -= slopes * turned
-    found = dict(zip(names[0], levels.T, strict=True)) | dict(zip(names[1], slopes.T, strict=True))
-    return turned, found
-
-
-def slope_in_level(level: Vector, slope: Vector) -> float:
-    """Return how much of the slopes of units is in their levels, by regression.
-
-    Examples
-    --------
-    >>> slope_in_level(np.array([1.0, 3.0, 5.0]), np.array([0.0, 1.0, 2.0]))
-    2.0
-    """
-    level, slope = np.ascontiguousarray(level), np.ascontiguousarray(slope)
-    centred = slope - slope.mean()
-    squares = max(float((centred**2).sum()), 1e-300)
-    return float((centred * (level - level.mean())).sum()) / squares
-
-
-def unit_plan(
-    schema: Schema,
-    above: Above,
-    computed: Set[str],
-    extras: dict[str, Vector],
-    options: MethodOptions,
-    recipe: str,
-    weight: str | None = None,
-) -> Plan:
-    """Return the plan of the table with a row a unit: its columns, pattern, levels and slopes.
-
-    Pattern, levels and slopes are the extras, which are used up.
-    """
-    table = above.table
-    said = said_of_units(schema, above.names, computed, extras)
-    own = [name for name in said.columns if name not in extras]
-    cells = [pl.Series(n, extras.pop(n), nan_to_null=True) for n in list(extras)]
-    wide = table.with_frame(table.frame.select(own).with_columns(cells), table.missing_letters)
-    del cells
-    with telling_of_units():
-        fitted = prepare(wide, schema=said, recipe=recipe)
-        del wide  # many units need the room
-        assert isinstance(fitted, PreparedOnce)
-        fitted.weight = weight
-        found = plan(fitted, **options)
-    assert isinstance(found, Plan)
-    return found
-
-
-def said_of_units(
-    schema: Schema, of_unit: Sequence[str], computed: Set[str], extras: Iterable[str]
-) -> Schema:
-    """Return what the table with a row a unit is.
-
-    Parameters
-    ----------
-    schema : Schema
-        Of the table with several rows each.
-    of_unit : sequence of str
-        Columns that belong to units.
-    computed : set of str
-        Those that follow from rows.
-    extras : iterable of str
-        Columns of the pattern of times, of levels and slopes.
-    """
-    names = [name for name in of_unit if name not in computed]
-    specs = {name: schema.columns[name] for name in names}
-    specs |= {name: ColumnSpec(name=name, kind="continuous", derive="") for name in extras}
-    return replace(part_of(schema, names, _rules(schema, of_unit)[0]), columns=specs)
-
-
-@contextmanager
-def telling_of_units() -> Iterator[None]:
-    """Have errors on a table with a row a unit say that it is one."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"As a table with one row for each unit: {error}") from error

@@ -27,7 +27,8 @@ from icsa.release.blocks.units.unit_tables import (
 )
 from icsa.release.methods import MethodOptions
 from icsa.release.units.level_plan import PATTERN, effect_names
-from icsa.release.units.two_levels import said_of_units, slope_in_level, telling_of_units
+from icsa.release.units.level_schemas import said_of_units
+from icsa.release.units.unit_plans import slope_in_level, telling_of_units
 
 __all__ = ["ReleasedUnits", "goes_in_blocks", "release_units"]
 

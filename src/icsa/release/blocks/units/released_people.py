@@ -19,7 +19,7 @@ from icsa.release.blocks.units.stored_scores import write_unit_scores
 from icsa.release.blocks.units.unit_preparing import PreparedUnits, pattern_kept
 from icsa.release.units.level_calibration import Middle, middle_of
 from icsa.release.units.level_plan import PATTERN, LevelPlan, ReleasedPeople
-from icsa.release.units.two_levels import needed_columns
+from icsa.release.units.level_schemas import needed_columns
 
 __all__ = ["Counted", "PeopleFiles", "given_to_rows", "released_rows", "write_people"]
 

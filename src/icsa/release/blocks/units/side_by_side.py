@@ -33,7 +33,7 @@ from icsa.release.blocks.units.unit_tables import (
 )
 from icsa.release.methods import MethodOptions
 from icsa.release.releasing import Release
-from icsa.release.units.two_levels import names_of_units
+from icsa.release.units.level_schemas import names_of_units
 from icsa.release.units.wide_accounts import WideAccount
 from icsa.release.units.wide_release import (
     replaced_of_rows,

@@ -33,8 +33,9 @@ from icsa.release.units.effects import (
 )
 from icsa.release.units.end_values import Ends
 from icsa.release.units.level_calibration import LevelStatistics, level_statistics
+from icsa.release.units.level_schemas import needed_columns, with_rules
 from icsa.release.units.row_level import RowLevel, row_derivation, score_moments
-from icsa.release.units.two_levels import needed_columns, sloped_scores, with_rules
+from icsa.release.units.two_levels import sloped_scores
 from icsa.release.units.unit_scores import UnitScores
 from icsa.tables import Table
 

@@ -22,14 +22,13 @@ from icsa.release.blocks.units.stored_levels import table_of_units
 from icsa.release.blocks.units.stored_units import FoundUnits, StoredUnits, find_units
 from icsa.release.units.effects import Curve, curve_of
 from icsa.release.units.level_plan import UnitTime
-from icsa.release.units.two_levels import (
-    listed_times,
+from icsa.release.units.level_schemas import (
     names_of_rows,
     names_of_units,
     part_of,
     require_none_kept,
-    timed_rows,
 )
+from icsa.release.units.two_levels import listed_times, timed_rows
 from icsa.release.units.visit_times import TimePattern
 from icsa.release.ways import is_wide
 from icsa.release.weighted_release import weighted_units
@@ -263,7 +262,7 @@ def _belongs(_: Scratch, stored: StoredUnits, spec: ColumnSpec, guessed: bool) -
 def _of_units(
     passes: Passes, stored: StoredUnits, declared: Declared, schema: Schema
 ) -> tuple[dict[str, Column], StoredNumbers]:
-    """Return the masked columns of units, and their numbers, as `of_units` does in memory."""
+    """Return the masked columns of units, and their numbers, as in memory."""
     of_unit = names_of_units(schema)
     if not any(schema.columns[name].action == "mask" for name in of_unit):
         return {}, StoredNumbers(passes.scratch, {})
