@@ -21,6 +21,7 @@ from icsa.errors import ConvergenceError, InputError
 from icsa.jobs import Job, Pace, Work, config_text, read_parts
 from icsa.jobs import run as run_work
 from icsa.jobs.folder import opened_folder
+from icsa.jobs.workers import in_processes
 from tests.jobs import toy
 
 ROOT = Path(__file__).parents[2]
@@ -390,3 +391,18 @@ def test_an_error_without_a_folder_promises_nothing() -> None:
     with pytest.raises(ConvergenceError) as caught:
         run_work(toy.toy_study(function=toy.fail_once), progress=False)
     assert caught.value.__notes__ == ["This was in job 'n40-r1' of 'toy'."]
+
+
+def test_a_worker_whose_parent_ended_before_it_began_ends_too() -> None:
+    code = "from icsa.jobs import workers; workers._end_with(1 << 30); print('goes on')"
+    worker = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert (worker.returncode, worker.stdout) == (1, "")
+
+
+def test_one_job_that_is_left_is_not_done_in_this_process() -> None:
+    work = toy.toy_study(function=toy.say_where)
+    (outcome,) = in_processes(work, work.jobs[:1], 2)
+    assert outcome.columns["process"][0] != os.getpid()
+    assert signal.getsignal(signal.SIGINT) != signal.SIG_IGN

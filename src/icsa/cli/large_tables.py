@@ -112,7 +112,7 @@ def anonymize_large(
     as_json: bool,
 ) -> None:
     """Release a table from its files, or explain how that would be done."""
-    from icsa.cli.arguments import naming_the_file, schema_of
+    from icsa.cli.arguments import naming_the_file, schema_of, telling_what_is_written
     from icsa.cli.console import stages
     from icsa.cli.release_summary import print_release, print_release_json
     from icsa.release.blocks.block_preparing import said_in_blocks
@@ -149,6 +149,7 @@ def anonymize_large(
         return given[0]
 
     with (
+        telling_what_is_written((target, save_key)),
         stages(source.n_rows * len(source.names), quiet=quiet or as_json) as progress,
         naming_the_file(file),
         _kept_key(save_key, key),
