@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import importlib.util
 import json
+import logging
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from contextlib import suppress
 from pathlib import Path
 
@@ -406,3 +408,27 @@ def test_one_job_that_is_left_is_not_done_in_this_process() -> None:
     (outcome,) = in_processes(work, work.jobs[:1], 2)
     assert outcome.columns["process"][0] != os.getpid()
     assert signal.getsignal(signal.SIGINT) != signal.SIG_IGN
+
+
+@needs_dask
+def test_a_lost_scheduler_is_named_and_nothing_else_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from distributed import LocalCluster
+
+    from icsa.jobs.dask_cluster import connected, on_dask
+
+    def lost(_: object) -> None:
+        raise CancelledError
+
+    work, logger = toy.toy_study(function=toy.say_where), logging.getLogger("distributed.client")
+    before = logger.level
+    with LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster:
+        address = cluster.scheduler_address
+        monkeypatch.setattr("icsa.jobs.dask_cluster._check_workers", lambda *_: None)
+        with connected(address, 1) as client:
+            assert not logger.isEnabledFor(logging.ERROR)
+            monkeypatch.setattr("distributed.as_completed", lost)
+            with pytest.raises(InputError, match=f"at {address} was lost"):
+                list(on_dask(work, work.jobs[:1], client, 1))
+    assert logger.level == before
