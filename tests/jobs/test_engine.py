@@ -410,6 +410,12 @@ def test_one_job_that_is_left_is_not_done_in_this_process() -> None:
     assert signal.getsignal(signal.SIGINT) != signal.SIG_IGN
 
 
+def test_what_jobs_are_given_is_not_put_into_shared_files() -> None:
+    jobs = tuple(Job(f"x{k}", {"cells": np.zeros(300_000)}) for k in range(2))
+    work = Work("mapped", toy.ToyConfig(), jobs, toy.say_whether_mapped)
+    assert not run_work(work, workers=2, progress=False)["mapped"].any()
+
+
 @needs_dask
 def test_a_lost_scheduler_is_named_and_nothing_else_is_said(
     monkeypatch: pytest.MonkeyPatch,

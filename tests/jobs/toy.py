@@ -56,6 +56,10 @@ def say_where(config: ToyConfig, *, size: int, repetition: int) -> dict[str, obj
     return {"process": [os.getpid()]}
 
 
+def say_whether_mapped(config: ToyConfig, *, cells: np.ndarray) -> dict[str, object]:
+    return {"mapped": [isinstance(cells, np.memmap)]}
+
+
 def refuse(config: ToyConfig, *, size: int, repetition: int) -> dict[str, object]:
     raise AssertionError("a finished study is computed again")
 

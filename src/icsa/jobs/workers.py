@@ -118,7 +118,9 @@ def _through_joblib(
     calls = (delayed(_perform_in_child)(here, work.function, work.config, job) for job in jobs)
     # With one process joblib would do a job in this one, which is not to be lost with it.
     processes = min(workers, max(len(jobs), 2))
-    with parallel_config("loky", n_jobs=processes, inner_max_num_threads=1):
+    # Nothing goes by way of files in shared memory: a run that is killed would leave them there.
+    options: dict[str, Any] = {"inner_max_num_threads": 1, "max_nbytes": None}
+    with parallel_config("loky", n_jobs=processes, **options):
         # No batches: what is finished is to be kept at once.
         outcomes = Parallel(return_as="generator_unordered", batch_size=1)(calls)
     try:
