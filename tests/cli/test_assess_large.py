@@ -6,9 +6,8 @@ import json
 import os
 import signal
 import subprocess
-import sys
-import time
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from icsa.comparison.features import PART
 from icsa.jobs import Work
 from icsa.jobs.dask_cluster import on_dask
 from icsa.jobs.workers import Outcome
+from tests.cli.gates import waiting_after
 
 SMALL = "25MB"  # both tables take more in memory, and columns of two workers take less
 
@@ -259,16 +259,13 @@ def test_workers_and_a_cluster_of_two_give_the_document_of_one(
     assert not list(tmp_path.glob(".icsa-*"))
 
 
-def begun(folder: Path, scratch: Path, *options: str) -> subprocess.Popen[str]:
+def begun(
+    folder: Path, scratch: Path, *options: str
+) -> AbstractContextManager[subprocess.Popen[str]]:
     """Return an assessment in a process of its own that has begun its passes."""
     files = [str(folder / name) for name in ("original.parquet", "fresh.parquet")]
-    command = [sys.executable, "-m", "icsa", "assess", *files, "--memory", SMALL]
-    command += ["--scratch", str(scratch), *options]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    while not list(scratch.glob(".icsa-scratch-*/found/reading_columns-1")):
-        assert process.poll() is None, "it ended too soon to be stopped"
-        time.sleep(0.005)
-    return process
+    command = ["assess", *files, "--memory", SMALL, "--scratch", str(scratch), *options]
+    return waiting_after("reading_columns-1", *command)
 
 
 @pytest.mark.parametrize("options", [(), ("--workers", "2")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import shutil
 from collections.abc import Callable
@@ -15,7 +16,7 @@ import pytest
 from icsa import cli
 from icsa.jobs.folder import locked
 from icsa.release import anonymize
-from icsa.release.blocks import large_runs
+from icsa.release.blocks import large_runs, scratch_runs
 from tests.release.blocks.tables import measured
 
 MEMORY = ("--memory", "15MB", "--seed", "1")
@@ -157,7 +158,7 @@ def test_what_killed_runs_left(parts: Path, capsys: pytest.CaptureFixture[str]):
     folder = parts.parent / "with blanks"
     folder.mkdir()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shutil, "rmtree", lambda *_, **__: None)  # as if it had been killed
+        patch.setattr(scratch_runs, "_remove", lambda _: None)  # as if it had been killed
         for seed in ("2", ""):
             given = ("--seed", seed) if seed else ()
             arguments = ["anonymize", str(parts), *MEMORY[:2], *given, "--scratch", str(folder)]
@@ -179,6 +180,63 @@ def test_what_killed_runs_left(parts: Path, capsys: pytest.CaptureFixture[str]):
         shown = capsys.readouterr().err
         assert "Another process runs this command, and computes in" in shown
         assert "rm -r" not in shown
+
+
+def test_scratch_that_cannot_hold_a_note_is_told_and_removed(
+    parts: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    def full(path: Path, *_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    said = refused(capsys, parts)
+    assert f"{parts.parent} cannot hold scratch files (No space left on device)" in said
+    assert [path.name for path in parts.parent.iterdir()] == ["parts"]
+
+
+class Killed(BaseException):
+    """Stands for a signal that nobody sees."""
+
+
+def interrupted_while_removing(monkeypatch: pytest.MonkeyPatch, ended: type[BaseException]) -> None:
+    """Have a run end when half of its scratch is removed, once."""
+    remove = shutil.rmtree
+
+    def half(folder: Path, *rest: Any, **more: Any) -> None:
+        if folder.name.startswith(".icsa-scratch-"):
+            monkeypatch.setattr(shutil, "rmtree", remove)
+            remove(folder / "found")
+            raise ended
+        remove(folder, *rest, **more)
+
+    monkeypatch.setattr(shutil, "rmtree", half)
+
+
+def test_an_interruption_while_scratch_is_removed(
+    parts: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    interrupted_while_removing(monkeypatch, KeyboardInterrupt)
+    assert run(parts, "-q") == 130
+    target = parts.with_name("parts.release")
+    assert capsys.readouterr().err == f"icsa: interrupted. Written: {target}.\n"
+    assert sorted(path.name for path in parts.parent.iterdir()) == ["parts", "parts.release"]
+
+
+def test_nobody_goes_on_with_scratch_that_was_being_removed(
+    parts: Path,
+    wanted: pl.DataFrame,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+):
+    interrupted_while_removing(monkeypatch, Killed)
+    with pytest.raises(Killed):
+        run(parts, "-q")
+    (left,) = parts.parent.glob(".icsa-scratch-*")
+    assert run(parts, "--resume", "--force") == 0
+    shown = capsys.readouterr().err
+    assert f"Nothing can go on with it: remove it: rm -r {left}" in shown
+    assert "starting anew" in shown
+    assert pl.read_parquet(parts.with_name("parts.release") / "*.parquet").equals(wanted)
 
 
 def test_what_a_killed_run_was_writing_goes_when_it_is_gone_on_with(parts: Path):

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import polars as pl
@@ -16,6 +13,7 @@ import pytest
 from icsa import cli
 from icsa.cli.large_inputs import parsed_size
 from icsa.release import anonymize
+from tests.cli.gates import waiting_after
 from tests.release.blocks.tables import measured
 from tests.release.blocks.unit_tables import visits_of_many
 from tests.release.blocks.wide_tables import households
@@ -110,23 +108,21 @@ def test_households_in_a_text_file(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 def test_a_killed_run_is_found_and_gone_on_with(big: Path, frame: pl.DataFrame):
-    command = [sys.executable, "-m", "icsa", "anonymize", str(big), "--memory", SMALL]
-    keyed = [*command, "--save-key", str(big.with_name("key")), "-q"]
-    with subprocess.Popen(keyed) as first:
-        while not list(big.parent.glob(".icsa-scratch-*/found/masking-0")):
-            assert first.poll() is None, "it ended too soon to be killed"
-            time.sleep(0.002)
-        os.kill(first.pid, signal.SIGKILL)
+    asked = ["anonymize", str(big), "--memory", SMALL]
+    keyed = [*asked, "--save-key", str(big.with_name("key")), "-q"]
+    with waiting_after("masking-0", *keyed) as first:
+        first.kill()
+    command = [sys.executable, "-m", "icsa"]
     target = big.with_name("big.release.parquet")
     assert not target.exists()
     (scratch,) = big.parent.glob(".icsa-scratch-*")
     done = {path: path.stat().st_mtime_ns for path in (scratch / "found").glob("fitting*")}
     other = subprocess.run(
-        [*command, "--seed", "1", "--drop", "nothing"], capture_output=True, check=False
+        [*command, *asked, "--seed", "1", "--drop", "nothing"], capture_output=True, check=False
     )
     assert f"{scratch} was left by a run on {big}" in other.stderr.decode()
     assert done == {path: path.stat().st_mtime_ns for path in done}
-    subprocess.run([*keyed, "--resume"], check=True)
+    subprocess.run([*command, *keyed, "--resume"], check=True)
     key = bytes.fromhex(big.with_name("key").read_text())
     assert pl.read_parquet(target).equals(anonymize(frame, random_state=key).table)
     assert leftover(big.parent) == []
@@ -245,17 +241,13 @@ def test_text_into_parquet_and_parquet_into_text(text: Path, wanted: bytes, fram
 
 
 def test_a_killed_run_on_text_is_gone_on_with(text: Path, wanted: bytes):
-    command = [sys.executable, "-m", "icsa", "anonymize", str(text), "--memory", SMALL]
-    command += ["--seed", "1", "-q"]
+    asked = ["anonymize", str(text), "--memory", SMALL, "--seed", "1", "-q"]
     for until in ("typing-1", "fitting_columns-1", "masking-0"):
         more = ["--resume"] if list(text.parent.glob(".icsa-scratch-*")) else []
-        with subprocess.Popen([*command, *more]) as first:
-            while not list(text.parent.glob(f".icsa-scratch-*/found/{until}")):
-                assert first.poll() is None, "it ended too soon to be killed"
-                time.sleep(0.002)
-            os.kill(first.pid, signal.SIGKILL)
+        with waiting_after(until, *asked, *more) as first:
+            first.kill()
     assert not text.with_name("big.release.csv").exists()
-    subprocess.run([*command, "--resume"], check=True)
+    subprocess.run([sys.executable, "-m", "icsa", *asked, "--resume"], check=True)
     assert text.with_name("big.release.csv").read_bytes() == wanted
     assert leftover(text.parent) == []
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import importlib.util
 import json
+import logging
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,6 +23,7 @@ from icsa.errors import ConvergenceError, InputError
 from icsa.jobs import Job, Pace, Work, config_text, read_parts
 from icsa.jobs import run as run_work
 from icsa.jobs.folder import opened_folder
+from icsa.jobs.workers import in_processes
 from tests.jobs import toy
 
 ROOT = Path(__file__).parents[2]
@@ -390,3 +393,48 @@ def test_an_error_without_a_folder_promises_nothing() -> None:
     with pytest.raises(ConvergenceError) as caught:
         run_work(toy.toy_study(function=toy.fail_once), progress=False)
     assert caught.value.__notes__ == ["This was in job 'n40-r1' of 'toy'."]
+
+
+def test_a_worker_whose_parent_ended_before_it_began_ends_too() -> None:
+    code = "from icsa.jobs import workers; workers._end_with(1 << 30); print('goes on')"
+    worker = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert (worker.returncode, worker.stdout) == (1, "")
+
+
+def test_one_job_that_is_left_is_not_done_in_this_process() -> None:
+    work = toy.toy_study(function=toy.say_where)
+    (outcome,) = in_processes(work, work.jobs[:1], 2)
+    assert outcome.columns["process"][0] != os.getpid()
+    assert signal.getsignal(signal.SIGINT) != signal.SIG_IGN
+
+
+def test_what_jobs_are_given_is_not_put_into_shared_files() -> None:
+    jobs = tuple(Job(f"x{k}", {"cells": np.zeros(300_000)}) for k in range(2))
+    work = Work("mapped", toy.ToyConfig(), jobs, toy.say_whether_mapped)
+    assert not run_work(work, workers=2, progress=False)["mapped"].any()
+
+
+@needs_dask
+def test_a_lost_scheduler_is_named_and_nothing_else_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from distributed import LocalCluster
+
+    from icsa.jobs.dask_cluster import connected, on_dask
+
+    def lost(_: object) -> None:
+        raise CancelledError
+
+    work, logger = toy.toy_study(function=toy.say_where), logging.getLogger("distributed.client")
+    before = logger.level
+    with LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster:
+        address = cluster.scheduler_address
+        monkeypatch.setattr("icsa.jobs.dask_cluster._check_workers", lambda *_: None)
+        with connected(address, 1) as client:
+            assert not logger.isEnabledFor(logging.ERROR)
+            monkeypatch.setattr("distributed.as_completed", lost)
+            with pytest.raises(InputError, match=f"at {address} was lost"):
+                list(on_dask(work, work.jobs[:1], client, 1))
+    assert logger.level == before

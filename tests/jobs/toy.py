@@ -52,6 +52,14 @@ def say_whether_silent(config: ToyConfig, *, size: int, repetition: int) -> dict
     return {"silent": [int("ICSA_SILENT_COMPILATION" in os.environ)]}
 
 
+def say_where(config: ToyConfig, *, size: int, repetition: int) -> dict[str, object]:
+    return {"process": [os.getpid()]}
+
+
+def say_whether_mapped(config: ToyConfig, *, cells: np.ndarray) -> dict[str, object]:
+    return {"mapped": [isinstance(cells, np.memmap)]}
+
+
 def refuse(config: ToyConfig, *, size: int, repetition: int) -> dict[str, object]:
     raise AssertionError("a finished study is computed again")
 

@@ -61,3 +61,9 @@ def test_many_columns_are_counted_not_listed() -> None:
     (note,) = curve_notes({f"c{j}": 0.1 + j / 100 for j in range(6)})
     assert note.startswith("Curves explain 15% of c5 (and some of c4, c3 and 3 more) beyond")
     assert curve_notes({"a": 0.01}) == ()
+
+
+def test_constants_with_gaps_have_no_curves() -> None:
+    frame = pl.DataFrame({"told": [7, None, 7] * 100})
+    released = icsa.anonymize(frame, random_state=1).table
+    assert released["told"].null_count() == 100

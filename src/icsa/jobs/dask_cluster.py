@@ -41,7 +41,8 @@ def on_dask(
         if isinstance(address, str):
             client = _connected(stack, address, min(workers, len(jobs)))
         else:
-            client, address = address, "this address"
+            client = address
+            address = str(client.scheduler.address)
         yield from _results(client, work, jobs, address)
 
 
@@ -61,6 +62,7 @@ def _connected(stack: ExitStack, address: str, workers: int) -> Client:
         ) from None
     if address == LOCAL:
         return _started(stack, workers)
+    _keep_silent(stack)
     found = _client_of(address)
     if found is None:
         raise InputError(
@@ -70,6 +72,13 @@ def _connected(stack: ExitStack, address: str, workers: int) -> Client:
     client = stack.enter_context(found)
     _check_workers(client, address)
     return client
+
+
+def _keep_silent(stack: ExitStack) -> None:
+    """Leave it to our errors to tell that a scheduler is lost: Dask logs where it noticed."""
+    logger = logging.getLogger("distributed.client")
+    stack.callback(logger.setLevel, logger.level)
+    logger.setLevel(logging.CRITICAL)
 
 
 def _client_of(address: str) -> Client | None:

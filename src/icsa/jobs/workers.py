@@ -117,7 +117,11 @@ def _through_joblib(
 
     here = os.getpid()
     calls = (delayed(_perform_in_child)(here, work.function, work.config, job) for job in jobs)
-    with parallel_config("loky", n_jobs=min(workers, len(jobs)), inner_max_num_threads=1):
+    # With one process joblib would do a job in this one, which is not to be lost with it.
+    processes = min(workers, max(len(jobs), 2))
+    # Nothing goes by way of files in shared memory: a run that is killed would leave them there.
+    options: dict[str, Any] = {"inner_max_num_threads": 1, "max_nbytes": None}
+    with parallel_config("loky", n_jobs=processes, **options):
         # No batches: what is finished is to be kept at once.
         outcomes = Parallel(return_as="generator_unordered", batch_size=1)(calls)
     try:
@@ -148,6 +152,8 @@ def _end_with(parent: int) -> None:
 
     if os.getppid() == parent:
         threading.Thread(target=watch, daemon=True).start()
+    elif os.name == "posix" and os.getpid() != parent:  # it was gone before this process began
+        os._exit(1)
 
 
 def perform_in_worker(

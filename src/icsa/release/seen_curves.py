@@ -96,7 +96,7 @@ class Sight:
     def curves_among(self, looked: Matrix) -> dict[str, float]:
         """Return what `curves_in` does from the columns' scores in the first rows alone."""
         gone = self.undefined[:ROWS_LOOKED_AT]
-        if looked.shape[0] == 0:
+        if looked.size == 0:  # no rows, or constants with gaps alone
             return {}
         parts = [part for part in self.encoding.parts if part.column.without_dummy is None]
         blocks = [range(part.place.start, part.place.stop) for part in parts]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import tomlkit
 from icsa.columns.declared import BELONGINGS
 from icsa.errors import InputError, UnknownNameError
 from icsa.files import read_toml, require_readable
-from icsa.inspection.design_checks import require_design, require_sense
+from icsa.inspection.design_checks import require_design
 from icsa.inspection.kinds import guess_kind
 from icsa.inspection.profile import profile_of
 from icsa.recipes import require_choices
@@ -94,10 +93,8 @@ def read_schema(path: str | Path, table: Table) -> Schema:
     with _naming(f"{path}: rules:"):
         check_rules_hold(rules, specs, table)
     schema = Schema(columns=specs, rules=rules, recipe=recipe, design=_design(path, said, names))
-    # Rows that are in files are held against it there.
-    check = partial(require_design, table) if table.frame.height else require_sense
     with _naming(f"{path}:"):
-        check(schema)
+        require_design(table, schema)
     return schema
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import dask.dataframe
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -15,7 +16,7 @@ from icsa.inspection import guess_schema
 from icsa.release import anonymize
 from icsa.tables import from_frame
 
-from .tables import measured
+from .tables import N_ROWS, measured
 from .unit_tables import visits_of_many
 
 
@@ -42,6 +43,43 @@ def test_a_dask_frame_comes_back_as_one_with_as_many_partitions():
     assert pl.from_pandas(released.table.compute()).equals(anonymize(frame, random_state=3).table)
 
 
+def test_cells_that_are_no_numbers_are_missing_as_in_memory():
+    frame = measured().select(
+        "kg", score=pl.when(pl.col("age") > 60).then(float("nan")).otherwise("score")
+    )
+    found = anonymize(frame.lazy(), random_state=3).table.collect()
+    assert found["score"].null_count() > 0
+    assert found.equals(anonymize(frame, random_state=3).table)
+
+
+@pytest.mark.parametrize("n_rows", [N_ROWS, 900])
+def test_types_of_a_dask_frame_are_those_of_pandas_in_memory(n_rows: int):
+    frame = measured(n_rows=n_rows).to_pandas()
+    frame["group"] = pd.cut(frame.pop("age"), [-1, 40, 55, 999], labels=["b", "c", "a"])
+    frame["group"] = frame["group"].cat.as_unordered()
+    frame["dose"] = frame["dose"].round().astype("Int64").where(frame["kg"] > 60.0)
+    parts = dask.dataframe.from_pandas(frame, npartitions=3)
+    wanted = anonymize(frame, random_state=3).table
+    found = anonymize(parts, random_state=3).table
+    assert list(found.dtypes) == list(wanted.dtypes)
+    assert found.compute().reset_index(drop=True).equals(wanted)
+
+
+def test_levels_that_dask_does_not_know():
+    frame = measured().select("kg", old=pl.when(pl.col("age") > 50).then(pl.lit("yes"))).to_pandas()
+    parts = dask.dataframe.from_pandas(frame, npartitions=3)
+    parts["old"] = parts["old"].astype("category")
+    found = anonymize(parts, random_state=3).table
+    wanted = anonymize(frame.astype({"old": "category"}), random_state=3).table
+    assert found.dtypes["old"] == "category"
+    assert (
+        found.compute()
+        .reset_index(drop=True)
+        .astype({"old": str})
+        .equals(wanted.astype({"old": str}))
+    )
+
+
 def test_short_ones_are_released_in_memory():
     frame = measured(n_rows=300)
     wanted = anonymize(frame, random_state=3).table
@@ -64,6 +102,20 @@ def test_several_rows_a_person_in_a_lazy_frame():
     wanted = anonymize(frame, random_state=3, **design)
     assert released.table.collect().equals(wanted.table)
     assert released.units == wanted.units
+
+
+def test_people_that_a_schema_file_speaks_of(tmp_path: Path):
+    frame = visits_of_many().select("patient", "day", "age", "crp")
+    kinds = {"patient": "identifier", "day": "integer", "age": "continuous", "crp": "continuous"}
+    path = tmp_path / "schema.toml"
+    path.write_text(
+        'version = 1\nunit = "patient"\ntime = "day"\n'
+        + "".join(f'[columns.{name}]\nkind = "{kind}"\n' for name, kind in kinds.items()),
+        encoding="utf-8",
+    )
+    released = anonymize(frame.lazy(), random_state=3, schema=path)
+    assert released.table.collect().equals(anonymize(frame, random_state=3, schema=path).table)
+    assert released.units is not None
 
 
 def test_a_schema_is_held_against_the_cells():

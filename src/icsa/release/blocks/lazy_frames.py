@@ -25,7 +25,7 @@ from icsa.release.methods import MethodOptions
 from icsa.release.releasing import Release
 from icsa.schema import Schema
 from icsa.schema_files import read_schema
-from icsa.tables import Table, from_frame
+from icsa.tables import Table, from_frame, to_frame
 from icsa.tables.stored import StoredTable, parquet_parts, stored_parquet
 
 __all__ = ["anonymize_lazily", "stored_frame"]
@@ -62,13 +62,14 @@ def anonymize_lazily(
     folder = Path(tempfile.mkdtemp(prefix="icsa-"))  # only its owner may read it
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     with _removed_on_error(folder):
+        frame = _with_known_levels(frame)
         original = folder / "original"
         table = stored_frame(frame, original)
         if table.n_rows <= LONG:
             whole = pl.DataFrame([table.column(name).frame[name] for name in table.names])
-            made = in_memory(Table(whole), key, schema, choices, options, told)
+            made = in_memory(Table(whole, table.variables), key, schema, choices, options, told)
             shutil.rmtree(folder)
-            return replace(made, table=_of_kind(made.table.frame, frame))
+            return replace(made, table=_of_kind(made.table, frame))
         given = _checked(schema, table)
         out = folder / "release"
 
@@ -105,14 +106,26 @@ def stored_frame(frame: Any, folder: Path) -> StoredTable:
     """Return a frame that is not in memory after it was computed into a folder, which is made."""
     folder.mkdir()
     if isinstance(frame, pl.LazyFrame):
-        frame.sink_parquet(folder / "part-0.parquet")
-    else:
-        import dask
+        plain = frame.with_columns(pl.selectors.float().fill_nan(None))  # as frames in memory
+        plain.sink_parquet(folder / "part-0.parquet")
+        return stored_parquet(parquet_parts(folder))
+    import dask
 
-        parts = enumerate(frame.to_delayed())
-        written = dask.delayed(_write_partition)
-        dask.compute(*(written(part, folder / f"part-{k:06}.parquet") for k, part in parts))
-    return stored_parquet(parquet_parts(folder))
+    parts = enumerate(_with_known_levels(frame).to_delayed())
+    written = dask.delayed(_write_partition)
+    dask.compute(*(written(part, folder / f"part-{k:06}.parquet") for k, part in parts))
+    # Parquet does not tell levels that have an order from those that have none.
+    variables = from_frame(frame._meta).variables
+    return replace(stored_parquet(parquet_parts(folder)), variables=variables)
+
+
+def _with_known_levels(frame: Any) -> Any:
+    """Return a frame; one of Dask with the same levels of categories in all partitions."""
+    if isinstance(frame, pl.LazyFrame):
+        return frame
+    dtypes = frame.dtypes.items()
+    unknown = [name for name, dtype in dtypes if dtype == "category" and not frame[name].cat.known]
+    return frame.categorize(columns=unknown, index=False) if unknown else frame
 
 
 def _write_partition(part: Any, path: Path) -> None:
@@ -132,17 +145,18 @@ def _read(folder: Path, like: Any) -> Any:
     import dask.dataframe
 
     parts = parquet_parts(folder)
-    meta = pl.read_parquet(parts[0], n_rows=0).to_pandas()
-    return dask.dataframe.from_map(_read_partition, parts, meta=meta)
+    meta = _read_partition(parts[0], like._meta, 0)
+    return dask.dataframe.from_map(_read_partition, parts, like=like._meta, meta=meta)
 
 
-def _read_partition(path: Path) -> Any:
-    return pl.read_parquet(path).to_pandas()
+def _read_partition(path: Path, like: Any, n_rows: int | None = None) -> Any:
+    return to_frame(Table(pl.read_parquet(path, n_rows=n_rows)), like)
 
 
-def _of_kind(frame: pl.DataFrame, like: Any) -> Any:
+def _of_kind(table: Table, like: Any) -> Any:
     if isinstance(like, pl.LazyFrame):
-        return frame.lazy()
+        return table.frame.lazy()
     import dask.dataframe
 
-    return dask.dataframe.from_pandas(frame.to_pandas(), npartitions=like.npartitions)
+    frame = to_frame(table, like._meta)
+    return dask.dataframe.from_pandas(frame, npartitions=like.npartitions)

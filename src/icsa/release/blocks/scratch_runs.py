@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -75,28 +76,54 @@ def opened_scratch(base: Path, run: Run, *, resume: bool) -> Iterator[Path]:
             f"({_gigabytes(folder)}; it holds what the table holds). Add --resume to go on with "
             f"it, or remove it: rm -r {quote(str(folder))}"
         )
-    try:
+    with _telling_where(base):
         folder.mkdir(mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"{base} cannot hold scratch files ({error.strerror}). Give another --scratch."
-        ) from None
-    folder.chmod(0o700)  # whatever the umask says
+        folder.chmod(0o700)  # whatever the umask says
     with locked(folder):
-        (folder / _NOTE).write_text(run.note(), encoding="utf-8")
         try:
-            (folder / _NOTE).write_text(run.note(), encoding="utf-8")
+            with _telling_where(base):
+                (folder / _NOTE).write_text(run.note(), encoding="utf-8")
             yield folder
         except KeyboardInterrupt as stop:
             if run.resumable:
                 stop.add_note(f"What is done so far is in {folder}: --resume goes on with it.")
             else:
-                shutil.rmtree(folder, ignore_errors=True)
+                _remove(folder)
             raise
         except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
             raise
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a scratch folder, an interruption notwithstanding.
+
+    Under another name and without its note: workers that are not done yet find it no more, and
+    nobody goes on with what is left of it should this process be killed.
+    """
+    going = folder.with_name(f"{folder.name}-{secrets.token_hex(4)}")
+    (folder / _NOTE).unlink(missing_ok=True)
+    try:
+        folder.replace(going)
+        shutil.rmtree(going, ignore_errors=True)
+    except OSError:
         shutil.rmtree(folder, ignore_errors=True)
+    except KeyboardInterrupt:
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(going, ignore_errors=True)
+        raise
+
+
+@contextmanager
+def _telling_where(base: Path) -> Iterator[None]:
+    """Have an error of the disk say which folder cannot hold scratch files."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(
+            f"{base} cannot hold scratch files ({error.strerror}). Give another --scratch."
+        ) from None
 
 
 def _folder(base: Path, run: Run) -> Path:

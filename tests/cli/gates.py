@@ -1,0 +1,46 @@
+"""Commands in processes of their own that stop in the middle of a pass, however slow or fast."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_WAITING = """
+import signal, sys
+from icsa.cli import run
+from icsa.release.blocks import passes
+
+compute = passes.run
+
+def compute_until(work, *, progress, **more):
+    def advance(job):
+        progress(job)
+        if job.name == sys.argv[1]:
+            print("here", flush=True)
+            signal.pause()
+
+    return compute(work, progress=advance, **more)
+
+passes.run = compute_until
+sys.exit(run(sys.argv[2:]))
+"""
+
+
+@contextmanager
+def waiting_after(task: str, *command: str) -> Iterator[subprocess.Popen[str]]:
+    """Give the process of a command that has done a task of a pass and waits for a signal."""
+    with subprocess.Popen(
+        [sys.executable, "-c", _WAITING, task, *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "here\n", "it ended too soon to be stopped"
+        try:
+            yield process
+        finally:
+            process.kill()
