@@ -129,11 +129,14 @@ def test_a_killed_run_is_found_and_gone_on_with(big: Path, frame: pl.DataFrame):
 
 
 def test_what_is_done_is_explained_and_nothing_runs(big: Path, capsys: pytest.CaptureFixture[str]):
+    earlier = big.with_name("big.release.parquet")
+    earlier.touch()
     assert run(big, "--memory", SMALL, "--explain") == 0
     shown = capsys.readouterr().out
     assert "201,000 rows, 3 columns in 1 file(s)" in shown
     assert "masking" in shown
-    assert [path.name for path in big.parent.iterdir()] == ["big.parquet"]
+    assert sorted(big.parent.iterdir()) == [big, earlier]
+    assert earlier.stat().st_size == 0
 
 
 def test_strata_are_explained(big: Path, capsys: pytest.CaptureFixture[str]):

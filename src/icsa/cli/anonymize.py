@@ -215,14 +215,15 @@ def anonymize(
     design |= {"raking": False} if no_raking else {}
     asked_reports = AskedReports(reports, redraws, rehearse, prepared_by, decided_by)
     large_reports = LargeReports(asked_reports, file, target, schema, design, reading)
+    may_replace = force or explain  # which writes nothing
     if resume:
         outputs["--save-key"] = None  # it is read where it is there
-        large_reports.require_to_do(force=force)
+        large_reports.require_to_do(force=may_replace)
     if large is not None and is_folder_of_parts(target):
         outputs["--output"] = None
-        require_free_folder(target, file, force=force)
+        require_free_folder(target, file, force=may_replace)
     parts = () if large is None else large.parts
-    require_free({**outputs, **reports}, (file, schema, *parts), force=force)
+    require_free({**outputs, **reports}, (file, schema, *parts), force=may_replace)
     if large is None:
         output_kind(target)
     key = as_key(seed)
