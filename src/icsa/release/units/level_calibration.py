@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 
 from icsa.inspection.unit_rows import Flags, Places
+from icsa.limits import LONG
 from icsa.matrices import Matrix, Vector
 from icsa.release.calibration import least_move, score_correlation, view_correlation
 from icsa.release.units.end_values import Ends
@@ -187,9 +188,15 @@ class Middle:
     has_times: bool
 
 
-def middle_of(levels: Iterable[Vector], times: Vector) -> Middle:
-    """Return the middle of units with such levels, score by score, and rows at such times."""
-    means = np.array([np.ascontiguousarray(level).mean() for level in levels])
+def middle_of(levels: Iterable[Vector], times: Vector, n_units: int) -> Middle:
+    """Return the middle of units with such levels, score by score, and rows at such times.
+
+    Levels of many units are asked for one after the other.
+    """
+    if n_units > LONG:
+        means = np.array([np.ascontiguousarray(level).mean() for level in levels])
+    else:
+        means = np.column_stack(list(levels)).mean(axis=0)
     return Middle(means, float(times.mean()), bool(times.any()))
 
 
@@ -274,7 +281,7 @@ class Parts:
     @property
     def middle(self) -> Middle:
         """Around which these units are corrected."""
-        return middle_of(self.levels.T, self.times)
+        return middle_of(self.levels.T, self.times, self.levels.shape[0])
 
 
 def calibrated(

@@ -110,7 +110,8 @@ class ReleasedPeople:
 
     def middle(self, curve: Curve, n_rows: int) -> Middle:
         """Return around what all are corrected."""
-        return middle_of(self.levels.T, curve.slopes(self.elapsed, n_rows))
+        times = curve.slopes(self.elapsed, n_rows)
+        return middle_of(self.levels.T, times, self.levels.shape[0])
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

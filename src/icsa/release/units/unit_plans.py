@@ -9,7 +9,9 @@ import numpy as np
 import polars as pl
 
 from icsa.errors import InputError
-from icsa.matrices import Vector
+from icsa.inspection.unit_rows import Places
+from icsa.limits import LONG
+from icsa.matrices import Matrix, Vector
 from icsa.release.encoding import Encoding
 from icsa.release.methods import MethodOptions
 from icsa.release.planning import Plan, plan
@@ -20,18 +22,28 @@ from icsa.release.units.level_schemas import said_of_units
 from icsa.schema import Schema
 from icsa.tables import Table
 
-__all__ = ["effect_columns", "slope_in_level", "telling_of_units", "unit_plan"]
+__all__ = ["effect_columns", "slope_in_level", "slopes_in_levels", "telling_of_units", "unit_plan"]
 
 
 def effect_columns(encoding: Encoding, effects: Effects) -> tuple[Vector, dict[str, Vector]]:
     """Return how much of slopes is in levels, and levels and slopes by their names."""
     names = effect_names(encoding, effects.sloped)
     levels, slopes = effects.levels.copy(), effects.slopes
-    pairs = zip(levels[:, effects.sloped].T, slopes.T, strict=True)
-    turned = np.array([slope_in_level(level, slope) for level, slope in pairs])
+    turned = slopes_in_levels(levels, slopes, effects.sloped)
     levels[:, effects.sloped] -= slopes * turned
     found = dict(zip(names[0], levels.T, strict=True)) | dict(zip(names[1], slopes.T, strict=True))
     return turned, found
+
+
+def slopes_in_levels(levels: Matrix, slopes: Matrix, sloped: Places) -> Vector:
+    """Return of each slope how much is in the level; of many units column by column."""
+    if levels.shape[0] > LONG:
+        pairs = zip(sloped.tolist(), slopes.T, strict=True)
+        return np.array([slope_in_level(levels[:, place], slope) for place, slope in pairs])
+    centred = slopes - slopes.mean(axis=0)
+    own = levels[:, sloped]
+    squares = np.maximum((centred**2).sum(axis=0), 1e-300)
+    return np.asarray((centred * (own - own.mean(axis=0))).sum(axis=0) / squares)
 
 
 def slope_in_level(level: Vector, slope: Vector) -> float:

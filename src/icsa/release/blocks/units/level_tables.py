@@ -28,7 +28,7 @@ from icsa.release.blocks.units.unit_tables import (
 from icsa.release.methods import MethodOptions
 from icsa.release.units.level_plan import PATTERN, effect_names
 from icsa.release.units.level_schemas import said_of_units
-from icsa.release.units.unit_plans import slope_in_level, telling_of_units
+from icsa.release.units.unit_plans import slope_in_level, slopes_in_levels, telling_of_units
 
 __all__ = ["ReleasedUnits", "goes_in_blocks", "release_units"]
 
@@ -110,11 +110,14 @@ def _within_units(passes: Passes, scratch: Scratch) -> Passes:
 
 def _slopes_in_levels(_: Scratch, prepared: PreparedUnits, planned: PlannedRows) -> Vector:
     """Return of each slope how much is in the level."""
-    files, q = prepared.of_units, planned.files.n_scores
+    files, q, sloped = prepared.of_units, planned.files.n_scores, planned.effects.sloped
+    if files.n_rows <= LONG:
+        drawn = files.gathered("effects", range(q + sloped.size), np.arange(files.n_rows))
+        return slopes_in_levels(drawn[:, :q].copy(), drawn[:, q:], sloped)
     return np.array(
         [
             slope_in_level(files.loaded("effects", place), files.loaded("effects", q + number))
-            for number, place in enumerate(planned.effects.sloped.tolist())
+            for number, place in enumerate(sloped.tolist())
         ]
     )
 

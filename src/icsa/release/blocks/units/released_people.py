@@ -99,7 +99,8 @@ def write_people(
         below.write("released weights", 0, np.exp(units[plan.weight]))
     write_unit_scores(below, plan.scores, units, "released x")
     below.drop("released numbers")
-    middle = middle_of(_write_effects(below, plan, cells), plan.curve.slopes(elapsed, rows.n_rows))
+    levels, at = _write_effects(below, plan, cells), plan.curve.slopes(elapsed, rows.n_rows)
+    middle = middle_of(levels, at, below.n_rows)
     return Counted(rows.n_rows, middle)
 
 
