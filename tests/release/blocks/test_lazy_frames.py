@@ -20,6 +20,12 @@ from .tables import N_ROWS, measured
 from .unit_tables import visits_of_many
 
 
+@pytest.fixture(autouse=True)
+def _private_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have files of releases go with the test: those who run it end without a last word."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
 def test_a_lazy_frame_comes_back_as_one_with_the_same_cells(tmp_path: Path):
     frame = measured().select("kg", "score", "age")
     path = tmp_path / "schema.toml"

@@ -17,14 +17,14 @@ from icsa.release.blocks.ground import Ground
 from icsa.release.blocks.passes import Passes
 from icsa.release.blocks.scratch import Scratch
 from icsa.release.blocks.units.stored_levels import Extra, table_of_units
-from icsa.release.blocks.units.unit_planning import PlannedRows
-from icsa.release.blocks.units.unit_preparing import PreparedUnits, pattern_kept
-from icsa.release.blocks.units.unit_tables import (
+from icsa.release.blocks.units.tables_of_units import (
     Asked,
     MadeTable,
     bytes_in_memory,
     release_table_of_units,
 )
+from icsa.release.blocks.units.unit_planning import PlannedRows
+from icsa.release.blocks.units.unit_preparing import PreparedUnits, pattern_kept
 from icsa.release.methods import MethodOptions
 from icsa.release.units.level_plan import PATTERN, effect_names
 from icsa.release.units.level_schemas import said_of_units

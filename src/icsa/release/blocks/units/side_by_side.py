@@ -23,14 +23,14 @@ from icsa.release.blocks.passes import Passes, Task
 from icsa.release.blocks.scratch import Scratch, read_starts, write_starts
 from icsa.release.blocks.units.stored_units import StoredUnits
 from icsa.release.blocks.units.stored_wide import StoredWide, find_places, stored_wide
-from icsa.release.blocks.units.unit_cells import units_of_rows
-from icsa.release.blocks.units.unit_preparing import DeclaredUnits
-from icsa.release.blocks.units.unit_tables import (
+from icsa.release.blocks.units.tables_of_units import (
     Asked,
     MadeTable,
     bytes_in_memory,
     release_table_of_units,
 )
+from icsa.release.blocks.units.unit_cells import units_of_rows
+from icsa.release.blocks.units.unit_preparing import DeclaredUnits
 from icsa.release.methods import MethodOptions
 from icsa.release.releasing import Release
 from icsa.release.units.level_schemas import names_of_units

@@ -16,8 +16,8 @@ from icsa.release.blocks.block_cells import StoredCells, accounts_of, give_reaso
 from icsa.release.blocks.made_in_blocks import MadeInBlocks
 from icsa.release.blocks.passes import Passes, Task
 from icsa.release.blocks.scratch import StoredNumbers, read_starts
+from icsa.release.blocks.units.tables_of_units import MadeTable
 from icsa.release.blocks.units.unit_preparing import PreparedUnits
-from icsa.release.blocks.units.unit_tables import MadeTable
 from icsa.release.units.level_plan import LevelPlan
 from icsa.tables import Table
 
