@@ -239,12 +239,20 @@ def test_nobody_goes_on_with_scratch_that_was_being_removed(
     assert pl.read_parquet(parts.with_name("parts.release") / "*.parquet").equals(wanted)
 
 
-def test_what_a_killed_run_was_writing_goes_when_it_is_gone_on_with(parts: Path):
+def test_what_a_killed_run_was_writing_is_named_and_goes_when_it_is_gone_on_with(
+    parts: Path, capsys: pytest.CaptureFixture[str]
+):
     half = parts.parent / ".tmp-12345678-parts.release"
     other = parts.parent / ".tmp-12345678-other"
     for folder in (half, other):
         folder.mkdir()
         (folder / "a.parquet").write_bytes(b"half")
-    assert run(parts, "--resume", "-q") == 0
+    assert run(parts) == 0
+    shown = capsys.readouterr().err
+    assert f"{half} was left by a run that was killed while it wrote" in shown
+    assert f"rm -r {half}" in shown
+    assert str(other) not in shown
+    assert half.exists()
+    assert run(parts, "--resume", "--force", "-q") == 0
     assert not half.exists()
     assert other.exists()

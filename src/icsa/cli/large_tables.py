@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from icsa.cli.console import plain
@@ -198,9 +199,10 @@ def _released(
     key = _key(seed, save_key, resume=asked.resume)
     kept = _is_kept(seed, save_key)
     run = _run(source, file, reports.schema, key, choices, options, resumable=kept)
-    _tell_leftovers(resources, run, resumable=run.resumable, quiet=quiet)
     if asked.resume:
         _remove_unfinished(target)
+    if not quiet:
+        _tell_leftovers(resources, run, target)
     empty: list[Table] = []  # the table without rows, once it is known
     designs: list[Design] = []
 
@@ -305,14 +307,17 @@ def _run(
     return Run(facts, key, resumable=resumable)
 
 
-def _tell_leftovers(resources: Resources, run: Run, *, resumable: bool, quiet: bool) -> None:
+def _tell_leftovers(resources: Resources, run: Run, target: Path) -> None:
     """Say what killed runs left, and why there is nothing to go on with."""
     from icsa.release.blocks.scratch_runs import is_there, leftovers
 
-    if quiet:
-        return
     said = leftovers(resources.scratch, run)
-    if resources.resume and not resumable:
+    said += [
+        f"{path} was left by a run that was killed while it wrote {target}. Remove it: rm -r "
+        f"{quote(str(path))}"
+        for path in _unfinished(target)
+    ]
+    if resources.resume and not run.resumable:
         said.append(
             "--resume needs --seed or --save-key, because a fresh key is kept nowhere: "
             "starting anew."
@@ -326,12 +331,17 @@ def _tell_leftovers(resources: Resources, run: Run, *, resumable: bool, quiet: b
         print(f"icsa: {plain(sentence)}", file=sys.stderr)
 
 
-def _remove_unfinished(target: Path) -> None:
-    """Remove what a killed run had written of a release that is written again."""
+def _unfinished(target: Path) -> list[Path]:
+    """Return what killed runs had written of a release."""
     from icsa.files import UNFINISHED
 
     mark = re.compile(rf"{re.escape(UNFINISHED)}[0-9a-f]{{8}}-{re.escape(target.name)}")
-    for path in (p for p in target.parent.iterdir() if mark.fullmatch(p.name)):
+    return [path for path in sorted(target.parent.iterdir()) if mark.fullmatch(path.name)]
+
+
+def _remove_unfinished(target: Path) -> None:
+    """Remove what a killed run had written of a release that is written again."""
+    for path in _unfinished(target):
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
         else:
