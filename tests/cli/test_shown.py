@@ -176,7 +176,8 @@ def test_no_escape_code_of_a_name_reaches_the_terminal(
         assert cli.run([command, str(path), *rest]) == 0
         shown = capsys.readouterr()
         assert ESCAPE not in shown.out + shown.err
-        assert (r"\x1b[31mred[bold]" in shown.out) == (command != "assess")
+        if command != "assess":  # which speaks of a column where its key made it worth that
+            assert r"\x1b[31mred[bold]" in shown.out
     assert cli.run(["inspect", str(path.with_name(f"{red}.csv"))]) == 2
     assert r"\x1b[31mred.csv" in refused(capsys)
 
