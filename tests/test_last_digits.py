@@ -18,6 +18,7 @@ from icsa.comparison.column_pairs import numeric_column
 from icsa.comparison.designs import location_and_scale
 from icsa.errors import InputError
 from icsa.inspection.oddities import far_rows
+from icsa.linalg import inner_product
 from icsa.masks import flip
 from icsa.measures import Measure, NotEstimable
 from icsa.privacy.lenses import robust_units
@@ -174,3 +175,17 @@ def test_a_copy_in_another_order_loses_nothing():
     copied = Measure.of(1e-31, name="error")
     assert "copies all" in str(_ratio((some, copied), (some, some), root=True))
     assert _ratio((some, some), (some, some), root=True) == pytest.approx(1.0)
+
+
+def test_inner_products_and_spreads_are_the_same_wherever_columns_lie():
+    # With kernels for processors of before 2008 a plain product has other digits in every other
+    # column of a matrix with an odd number of rows.
+    for seed in range(30):
+        column = np.random.default_rng(seed).normal(size=10_001)
+        wanted = inner_product(column, column)
+        side_by_side = np.array([column, column]).T
+        in_rows = np.ascontiguousarray(side_by_side)
+        for table in (side_by_side, in_rows):
+            assert inner_product(table[:, 0], table[:, 1]) == wanted
+        _, spread = standardize(side_by_side, 1)
+        assert spread[0] == spread[1]

@@ -19,6 +19,7 @@ from icsa.matrices import Matrix, Vector
 __all__ = [
     "affine_distance",
     "cholesky_factor",
+    "inner_product",
     "inverse_root",
     "log_determinant",
     "solve_lower",
@@ -39,6 +40,25 @@ def symmetrize(a: Matrix) -> Matrix:
            [1., 1.]])
     """
     return 0.5 * (a + a.T)
+
+
+def inner_product(a: Vector, b: Vector) -> float:
+    """Return the sum of products of two vectors, the same digits wherever they lie in memory.
+
+    Dot products for processors of before 2008 begin where 16 bytes do: a column of a matrix with an
+    odd number of rows would be added up in another order than its copy.
+
+    Examples
+    --------
+    >>> inner_product(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+    11.0
+    """
+    return float(_where_sixteen_bytes_begin(a) @ _where_sixteen_bytes_begin(b))
+
+
+def _where_sixteen_bytes_begin(a: Vector) -> Vector:
+    address, _ = a.__array_interface__["data"]
+    return a if a.flags.c_contiguous and address % 16 == 0 else a.copy()
 
 
 def cholesky_factor(a: Matrix) -> Matrix:

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from icsa.limits import LONG
+from icsa.linalg import inner_product
 from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.row_sums import added
 from icsa.threads import one_linear_algebra_thread
@@ -25,7 +26,6 @@ __all__ = [
     "round_sums",
     "scale_of",
     "slope_of",
-    "total_of_column",
     "weighted_totals",
 ]
 
@@ -108,15 +108,12 @@ def weighted_totals(weights: Vector, values: Matrix) -> Vector:
     with one_linear_algebra_thread():
         if weights.size <= LONG:
             return np.asarray(weights @ values)
-        return np.array([total_of_column(weights, column) for column in values.T])
-
-
-def total_of_column(weights: Vector, column: Vector) -> float:
-    """Return the sum of weights times the numbers of a column of a long table, by leaves."""
-    found = 0.0
-    for leaf in row_blocks(weights.size):
-        found += float(weights[leaf] @ np.ascontiguousarray(column[leaf]))
-    return found
+        leaves = list(row_blocks(weights.size))
+        found = [
+            sum(inner_product(weights[leaf], column[leaf]) for leaf in leaves)
+            for column in values.T
+        ]
+        return np.array(found)
 
 
 def raking_note(n_totals: int, off: float) -> str:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from icsa.columns import Column
 from icsa.correlations import deviations, varies
 from icsa.limits import LONG
+from icsa.linalg import inner_product
 from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.release.encoding import Encoding
 from icsa.release.limits import LIMITS
@@ -140,7 +141,7 @@ def standardize_column(column: Vector) -> tuple[float, float]:
         return centre, 1.0
     centre = float(column.mean())
     column -= centre
-    spread = float(np.sqrt(column @ column / column.size))
+    spread = float(np.sqrt(inner_product(column, column) / column.size))
     column /= spread
     return centre, spread
 

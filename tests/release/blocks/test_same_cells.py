@@ -157,5 +157,5 @@ def test_people_with_several_rows_are_seen_and_refused(tmp_path: Path):
         born=pl.Series(1950 + (np.arange(N_ROWS) // 3) * 7 % 50),
     )
     table = stored(frame, tmp_path / "parts")
-    with pytest.raises(InputError, match=r"'patient' stands for 67,000 people .* --unit none"):
+    with pytest.raises(InputError, match=r"'patient' stands for 67,001 people .* --unit none"):
         released_in_blocks(table, tmp_path / "scratch")

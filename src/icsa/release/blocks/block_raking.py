@@ -14,6 +14,7 @@ import polars as pl
 
 from icsa.inspection.unit_rows import Flags, Places, UnitRows, rows_of_units, unit_leaves
 from icsa.limits import LONG
+from icsa.linalg import inner_product
 from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.release.blocks.block_cells import Cells
 from icsa.release.blocks.ground import Ground, row_ranges
@@ -267,9 +268,8 @@ def _total_by_leaves(_: Scratch, original: Weighed, total: Total, n_holders: int
     weights, leaves = original.weights(), list(row_blocks(n_holders))
     found = [0.0] * total.width
     for leaf, values in zip(leaves, original.values(total, leaves), strict=True):
-        own = weights[leaf]
         for j, column in enumerate(values.T):
-            found[j] += float(own @ np.ascontiguousarray(column))
+            found[j] += inner_product(weights[leaf], column)
     return found
 
 
