@@ -22,10 +22,15 @@ print("done")
 """
 
 
+def outside_of_tests() -> dict[str, str]:
+    """Return the variables with which the compilation of kernels is told."""
+    return {name: value for name, value in os.environ.items() if name != compilation.SILENT}
+
+
 def _run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", code],
-        env={**os.environ, **environment},
+        env={**outside_of_tests(), **environment},
         capture_output=True,
         text=True,
         check=True,
@@ -62,7 +67,7 @@ child("third")
 """
     subprocess.run(
         [sys.executable, "-c", code, str(tmp_path)],
-        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "own")},
+        env={**outside_of_tests(), "NUMBA_CACHE_DIR": str(tmp_path / "own")},
         check=True,
     )
     within, after = capfd.readouterr().err.split("between")

@@ -14,10 +14,17 @@ from typing import Any, TypeVar
 import numba
 from numba.core import event
 
-__all__ = ["inlined_kernel", "kernel", "ordering_kernel", "silent_children", "summing_kernel"]
+__all__ = [
+    "SILENT",
+    "inlined_kernel",
+    "kernel",
+    "ordering_kernel",
+    "silent_children",
+    "summing_kernel",
+]
 
 # Set in the environment of processes that leave it to another to say that kernels are compiled.
-_SILENT = "ICSA_SILENT_COMPILATION"
+SILENT = "ICSA_SILENT_COMPILATION"
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -91,7 +98,7 @@ class _Notice(event.Listener):  # type: ignore[misc]
     def on_start(self, started: Any) -> None:
         module = getattr(started.data["dispatcher"].py_func, "__module__", "")
         ours = str(module).startswith("icsa.")
-        if ours and not self.said and _SILENT not in os.environ:
+        if ours and not self.said and SILENT not in os.environ:
             self.said = True
             print(
                 "icsa: compiling kernels that were not needed so far: some seconds, once.",
@@ -112,13 +119,13 @@ def silent_children() -> Iterator[None]:
     Each of them would say it otherwise. Whether there is something to say, one small kernel tells.
     """
     _incremented(0.0)
-    before = os.environ.get(_SILENT)
-    os.environ[_SILENT] = "1"
+    before = os.environ.get(SILENT)
+    os.environ[SILENT] = "1"
     try:
         yield
     finally:
         if before is None:
-            del os.environ[_SILENT]
+            del os.environ[SILENT]
 
 
 @kernel

@@ -14,11 +14,11 @@ from icsa import cli
 from icsa.cli.large_inputs import parsed_size
 from icsa.release import anonymize
 from tests.cli.gates import waiting_after
-from tests.release.blocks.tables import measured
+from tests.release.blocks.tables import N_ROWS, measured
 from tests.release.blocks.unit_tables import visits_of_many
 from tests.release.blocks.wide_tables import households
 
-SMALL = "15MB"  # three columns of 201,000 rows take more in memory, and one takes less
+SMALL = "15MB"  # three columns of N_ROWS take more in memory, and one takes less
 
 
 @pytest.fixture
@@ -60,10 +60,10 @@ def test_a_folder_gives_part_files_of_the_same_names_and_lengths(
     for name, start, stop in (("a", 0, 150_000), ("b", 150_000, 150_001), ("c", 150_001, None)):
         frame[start:stop].write_parquet(parts / f"{name}.parquet")
     assert run(parts, "--seed", "1", "--memory", SMALL) == 0
-    assert "201,000 rows, 3 columns" in capsys.readouterr().out
+    assert f"{N_ROWS:,} rows, 3 columns" in capsys.readouterr().out
     out = tmp_path / "parts.release"
     released = [pl.read_parquet(out / f"{name}.parquet") for name in "abc"]
-    assert [part.height for part in released] == [150_000, 1, 50_999]
+    assert [part.height for part in released] == [150_000, 1, N_ROWS - 150_001]
     assert pl.concat(released).equals(anonymize(frame, random_state=1).table)
     assert run(parts, "--seed", "1", "--memory", SMALL) == 2
     assert "is there already" in capsys.readouterr().err
@@ -133,7 +133,7 @@ def test_what_is_done_is_explained_and_nothing_runs(big: Path, capsys: pytest.Ca
     earlier.touch()
     assert run(big, "--memory", SMALL, "--explain") == 0
     shown = capsys.readouterr().out
-    assert "201,000 rows, 3 columns in 1 file(s)" in shown
+    assert f"{N_ROWS:,} rows, 3 columns in 1 file(s)" in shown
     assert "masking" in shown
     assert sorted(big.parent.iterdir()) == [big, earlier]
     assert earlier.stat().st_size == 0
@@ -217,7 +217,7 @@ def test_a_text_file_that_does_not_fit_gives_the_bytes_that_it_gives_in_memory(
 ):
     assert run(text, "--memory", SMALL, "--seed", "1") == 0
     shown = capsys.readouterr().out
-    assert "big.csv: CSV, separator ',', decimal '.', UTF-8, 201,000 rows, 3 columns" in shown
+    assert f"big.csv: CSV, separator ',', decimal '.', UTF-8, {N_ROWS:,} rows, 3 columns" in shown
     target = text.with_name("big.release.csv")
     assert target.read_bytes() == wanted
     assert leftover(text.parent) == []
@@ -258,7 +258,7 @@ def test_a_killed_run_on_text_is_gone_on_with(text: Path, wanted: bytes):
 def test_passes_over_text_are_explained(text: Path, capsys: pytest.CaptureFixture[str]):
     assert run(text, "--memory", SMALL, "--explain") == 0
     shown = capsys.readouterr().out
-    assert "201,000 rows, 3 columns in 1 file(s)" in shown
+    assert f"{N_ROWS:,} rows, 3 columns in 1 file(s)" in shown
     assert "reading" in shown
     assert "typing" in shown
     assert [path.name for path in text.parent.iterdir()] == ["big.csv"]

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from icsa import compilation
 from icsa.errors import ConvergenceError, InputError
 from icsa.jobs import Job, Pace, Work, config_text, read_parts
 from icsa.jobs import run as run_work
@@ -72,8 +73,9 @@ def test_a_local_dask_cluster_gives_the_same_bytes(reference: Path, tmp_path: Pa
 
 @pytest.mark.parametrize(("workers", "silent"), [(1, False), (2, True)])
 def test_worker_processes_say_nothing_about_kernels(
-    tmp_path: Path, workers: int, silent: bool
+    tmp_path: Path, workers: int, silent: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv(compilation.SILENT)
     study = toy.toy_study(function=toy.say_whether_silent)
     run(study, tmp_path, workers=workers)
     assert (read_parts(study, tmp_path)["silent"] == silent).all()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from icsa import compilation
 from icsa.errors import ConvergenceError
 from icsa.jobs import Job, Work, run
 
@@ -49,7 +50,7 @@ def draw(config: ToyConfig, *, size: int, repetition: int) -> dict[str, object]:
 
 
 def say_whether_silent(config: ToyConfig, *, size: int, repetition: int) -> dict[str, object]:
-    return {"silent": [int("ICSA_SILENT_COMPILATION" in os.environ)]}
+    return {"silent": [int(compilation.SILENT in os.environ)]}
 
 
 def say_where(config: ToyConfig, *, size: int, repetition: int) -> dict[str, object]:
