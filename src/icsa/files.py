@@ -7,8 +7,10 @@ import hashlib
 import os
 import re
 import secrets
+import shutil
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,8 @@ from icsa.errors import InputError
 __all__ = [
     "UNFINISHED",
     "fingerprint",
+    "folder_written_atomically",
+    "is_several",
     "read_toml",
     "require_not_empty",
     "require_readable",
@@ -30,6 +34,17 @@ UNFINISHED = ".tmp-"
 # No room: on the disk, in the share of it that somebody may use, or under the size of a file.
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _TRIED = bytes(1 << 16)
+
+
+def is_several(path: Path) -> bool:
+    """Return whether a name stands for several files: a folder, or a pattern.
+
+    Examples
+    --------
+    >>> is_several(Path("parts/2024-*.parquet")), is_several(Path("table.parquet"))
+    (True, False)
+    """
+    return path.is_dir() or (not path.exists() and bool(set("*?[") & set(path.name)))
 
 
 def require_not_empty(path: Path) -> None:
@@ -105,6 +120,31 @@ def write_atomically(path: Path, writer: Callable[[Path], object]) -> None:
         beside.unlink(missing_ok=True)
     if os.name == "posix":  # the new name is on the disk when the folder is
         _reach_the_disk(path.parent)
+
+
+@contextmanager
+def folder_written_atomically(folder: Path, *, force: bool) -> Iterator[Path]:
+    """Give a folder beside to write files to, and put it in its place when all are complete.
+
+    Parameters
+    ----------
+    folder : Path
+        It must not be there, but with `force`; then it is replaced.
+    force : bool
+    """
+    beside = folder.with_name(f"{UNFINISHED}{secrets.token_hex(4)}-{folder.name}")
+    beside.mkdir()
+    try:
+        yield beside
+        if folder.exists() and force:
+            shutil.rmtree(folder)
+        beside.replace(folder)
+    except OSError as error:
+        if error.filename and Path(error.filename).parent == beside:  # a name that nobody gave
+            error.filename = str(folder / Path(error.filename).name)
+        raise
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
 
 
 def write_text_atomically(path: Path, text: str) -> None:

@@ -109,40 +109,6 @@ def test_what_needs_memory_is_refused(
     assert not list(folder.glob(".icsa-*"))
 
 
-def test_other_formats_and_few_rows_are_told(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    few = pl.read_parquet(folder / "fresh.parquet")[:500]
-    few.write_csv(tmp_path / "few.csv")
-    few.write_parquet(tmp_path / "few.parquet")
-    (tmp_path / "parts").mkdir()
-    few.write_parquet(tmp_path / "parts" / "a.parquet")
-
-    def told(*names: str) -> str:
-        files = [str(tmp_path / name) if "/" not in name else name for name in names[:2]]
-        assert cli.run(["assess", *files, *names[2:]]) == 2
-        return " ".join(capsys.readouterr().err.split())
-
-    few.write_excel(tmp_path / "few.xlsx")
-    assert "--workers is for CSV and Parquet files, and few.xlsx is neither" in told(
-        "few.xlsx", "few.csv", "--workers", "2"
-    )
-    assert "read file by file, as is CSV or Parquet beside it" in told("few.xlsx", "parts")
-    assert "Write both as CSV or Parquet" in told("few.csv", "few.xlsx", "--memory", "10KB")
-    assert "part files are for originals of more than 200,000 rows" in told("few.csv", "parts")
-    assert "--workers is for originals of more than 200,000 rows" in told(
-        "few.csv", "few.csv", "--workers", "2"
-    )
-    assert "part files are for originals of more than 200,000 rows" in told("parts", "few.parquet")
-    assert "--workers is for originals of more than 200,000 rows" in told(
-        "few.parquet", "few.parquet", "--workers", "2"
-    )
-    for one, other in (("few.csv", "few.csv"), ("few.parquet", "few.csv")):
-        assert "more than fits in memory, where originals of up to 200,000 rows" in told(
-            one, other, "--memory", "10KB"
-        )
-
-
 def test_tables_without_a_column_in_common_are_to_be_looked_at_again(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -178,26 +178,6 @@ def test_resuming_without_a_key_starts_anew_and_says_so(
     assert "a fresh key is kept nowhere: starting anew" in capsys.readouterr().err
 
 
-def test_options_for_large_tables_are_refused_for_others(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
-    path = tmp_path / "small.csv"
-    path.write_text("age\n41\n")
-    assert run(path, "--workers", "2") == 2
-    assert "--workers is for tables of more than 200,000 rows, and" in capsys.readouterr().err
-    measured(n_rows=300).write_parquet(tmp_path / "small.parquet")
-    assert run(tmp_path / "small.parquet", "--resume") == 2
-    assert "for tables of more than 200,000 rows" in capsys.readouterr().err
-    assert run(path, "--memory", "3B") == 2
-    assert "more than fits in memory, where tables of up to 200,000" in capsys.readouterr().err
-    workbook = tmp_path / "small.xlsx"
-    measured(n_rows=300).write_excel(workbook)
-    assert run(workbook, "--dask", "local") == 2
-    assert "--dask is for CSV and Parquet files" in capsys.readouterr().err
-    assert run(workbook, "--memory", "3kB") == 2
-    assert "Write it as CSV or Parquet, which need not fit" in capsys.readouterr().err
-
-
 @pytest.fixture
 def text(tmp_path: Path, frame: pl.DataFrame) -> Path:
     path = tmp_path / "big.csv"

@@ -11,6 +11,7 @@ from pathlib import Path
 from icsa.errors import UnknownNameError
 from icsa.files import fingerprint
 from icsa.tables import Origin, Table
+from icsa.tables.stored import files_of
 
 __all__ = ["ROLES", "HandedFile", "HandedIn", "handed_in"]
 
@@ -86,26 +87,27 @@ def handed_in(
     for role in given:
         if role not in ROLES:
             raise UnknownNameError("role of a file", role, ROLES)
-    found = []
+    found: list[HandedFile] = []
     for role in ROLES:
         if role in given:
-            found.append(HandedFile(role, given[role].name, fingerprint(given[role])))
+            parts = files_of(given[role])
+            found.extend(HandedFile(role, part.name, fingerprint(part)) for part in parts)
         elif role in known:
             table = tables[role]
-            found.append(_of_table(role, None if table is None else table.origin))
+            found.extend(_of_table(role, None if table is None else table.origin))
     return HandedIn(tuple(found), _now(), prepared_by.strip(), decided_by.strip())
 
 
-def _of_table(role: str, origin: Origin | None) -> HandedFile:
-    """Return the file of a table: without a fingerprint where it is not as it was read any more."""
+def _of_table(role: str, origin: Origin | None) -> list[HandedFile]:
+    """Return the files of a table: without fingerprints where they are not as they were read."""
     if origin is None:
-        return HandedFile(role)
+        return [HandedFile(role)]
     try:
-        sha256 = fingerprint(origin.path)
-        same = Origin.of(origin.path) == origin
+        found = [HandedFile(role, part.name, fingerprint(part)) for part in origin.parts]
+        same = Origin.of(origin.path, origin.parts) == origin
     except OSError:
         same = False
-    return HandedFile(role, origin.path.name, sha256 if same else None)
+    return found if same else [HandedFile(role, part.name) for part in origin.parts]
 
 
 def _now() -> str:

@@ -13,7 +13,7 @@ from icsa.masks import MASKS
 from icsa.privacy import Person
 from icsa.privacy.reasons import Reason
 from icsa.schema import NO_DESIGN, Design
-from icsa.tables import default_output
+from icsa.tables import output_options
 
 __all__ = ["Circumstances", "with_remedies"]
 
@@ -164,6 +164,5 @@ def _again(known: Circumstances, *, drop: Sequence[str] = (), **options: str) ->
         words += [f"--{name}", value]
     for name in drop:
         words += ["--drop", name]
-    if default_output(known.file).exists():
-        words.append("--force")
+    words += output_options(known.file)
     return shlex.join(words)

@@ -13,7 +13,7 @@ from icsa.columns import kind_of
 from icsa.errors import InputError
 from icsa.rivals import RIVALS
 from icsa.schema import Design, Schema, names_with
-from icsa.tables import default_output
+from icsa.tables import output_options
 
 __all__ = ["METHODS", "Candidate", "candidates_of"]
 
@@ -93,8 +93,7 @@ class Candidate:
         words += Design(**given).options
         for name, value in self.options.items():
             words += [f"--{name}", value if isinstance(value, str) else ",".join(value)]
-        if default_output(file).exists():
-            words.append("--force")
+        words += output_options(file)
         return shlex.join(words)
 
 

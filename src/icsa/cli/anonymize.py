@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -41,16 +42,17 @@ from icsa.cli.arguments import (
 from icsa.cli.assessment_summary import print_assessment
 from icsa.cli.choosing import Choose, chosen_options, require_choosing
 from icsa.cli.compare import Budget, Classify, Models
-from icsa.cli.large_inputs import AskedFor, large_table
+from icsa.cli.large_inputs import AskedFor, known_kind, large_table
 from icsa.cli.large_reports import LargeReports
 from icsa.cli.large_tables import (
     anonymize_large,
-    default_target,
     is_folder_of_parts,
+    key_for,
+    require_elsewhere,
     require_free_folder,
     write_key,
 )
-from icsa.cli.made_in_memory import made_in_memory
+from icsa.cli.made_in_memory import explain_in_memory, made_in_memory
 from icsa.cli.release_summary import print_release, print_release_json
 from icsa.cli.reporting import AskedReports, report_on
 from icsa.errors import InputError
@@ -197,18 +199,17 @@ def anonymize(
 
     icsa anonymize patients.csv --choose
     """
-    from icsa.files import require_readable
-    from icsa.randomness import as_key
-    from icsa.tables import output_kind
+    from icsa.files import is_several, require_readable
+    from icsa.tables import default_output, output_kind
 
     # With --choose the workers are for comparing.
     asked = AskedFor(memory, 1 if choose else workers, dask, scratch, resume, explain)
     reading = {"separator": separator, "decimal": decimal, "encoding": encoding, "sheet": sheet}
     require_of_use([file], **reading)
-    large = large_table(file, asked, reading)
-    if large is None:
+    large, several = large_table(file, asked, reading), is_several(file)
+    if not several:
         require_readable(file)
-    target = default_target(file, large) if output is None else output
+    target = default_output(file) if output is None else output
     outputs = {"--output": target, "--save-key": save_key}
     reports = {"--report": report, "--public-report": public_report, "--assessment": assessment}
     design = design_of(unit, time, bound, role, weight, strata)
@@ -219,14 +220,14 @@ def anonymize(
     if resume:
         outputs["--save-key"] = None  # it is read where it is there
         large_reports.require_to_do(force=may_replace)
-    if large is not None and is_folder_of_parts(target):
+    require_elsewhere(target, file)
+    in_parts = known_kind(target) is None if large is None else is_folder_of_parts(target)
+    if in_parts and (several or large is not None):
         outputs["--output"] = None
         require_free_folder(target, file, force=may_replace)
-    parts = () if large is None else large.parts
-    require_free({**outputs, **reports}, (file, schema, *parts), force=may_replace)
-    if large is None:
+    require_free({**outputs, **reports}, (file, schema), force=may_replace)
+    if large is None and not (several and in_parts):
         output_kind(target)
-    key = as_key(seed)
     asked_reports.require_of_use()
     quietly = quiet or as_json
     require_choosing(
@@ -267,6 +268,14 @@ def anonymize(
                 as_json=as_json,
             )
         return
+    if explain:
+        explain_in_memory(read_file(file, **reading), file)
+        return
+    if asked.option and not quietly:
+        print(
+            f"icsa: {file} is released in memory: {asked.option} has no use there.", file=sys.stderr
+        )
+    key = key_for(seed, save_key, resume=resume)
     doing = {"force": force, "quiet": quietly, "once": not asked_reports.wanted}
     read = partial(read_file, file, **reading)
     # All files are written before anything is shown: whoever reads it may go away.

@@ -124,7 +124,7 @@ def require_free(
     neither; with it other files may be replaced.
     """
     # Not Path.resolve, which ends in an error of its own where a link leads to itself.
-    read = {os.path.realpath(path) for path in inputs if path is not None}
+    read = {os.path.realpath(file) for path in inputs if path for file in _files_of(path)}
     taken: dict[str, str] = {}
     for option, path in outputs.items():
         if path is None:
@@ -144,6 +144,17 @@ def require_free(
                 f"{path} is there already. Give another name, or --force to overwrite it."
             )
         require_folder(path.parent)
+
+
+def _files_of(path: Path) -> tuple[Path, ...]:
+    """Return the files that a name stands for; what reads folders is loaded for these alone."""
+    from icsa.files import is_several
+
+    if not is_several(path):
+        return (path,)
+    from icsa.tables.stored import parquet_parts
+
+    return parquet_parts(path)
 
 
 def require_folder(folder: Path) -> None:
@@ -181,7 +192,7 @@ def require_of_use(
     given = [option for option, value in options.items() if value is not None]
     if not given:
         return
-    from icsa.cli.large_inputs import is_several
+    from icsa.files import is_several
     from icsa.tables import FORMATS, file_kind
 
     files = [path for path in paths if path is not None]

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from icsa.cli.large_inputs import (
+    ALWAYS_FITS,
     MOST_A_BYTE,
-    is_several,
     known_kind,
     parsed_size,
     text_table,
 )
 from icsa.errors import ICSAError, InputError
+from icsa.files import is_several
 
 if TYPE_CHECKING:
     from icsa.assessment import Assessment
@@ -90,18 +91,16 @@ def stored_pair(
 ) -> StoredPair | None:
     """Return both tables where they are assessed from files; None where they are to be read.
 
-    Tables in several files are; those in one file each, of Parquet or text, are where they do not
-    fit, or where somebody asks for workers.
+    Long tables in several files are; those in one file each, of Parquet or text, are where they do
+    not fit, or where somebody asks for workers.
     """
     files = original, released
-    several = [file for file in files if is_several(file)]
     if not all(is_several(file) or file.is_file() for file in files):
         return None  # told where files are read
-    other = next((file for file in files if _format(file) is None), None)
-    if other is not None:
-        _require_fitting(files, other, means)
+    if any(_format(file) is None for file in files):
+        _require_fitting(files, means)
         return None
-    chosen = several or means.option
+    chosen = means.option or any(map(is_several, files))
     if not chosen and _TABLES_IN_MEMORY * sum(map(_most_bytes, files)) <= means.allowed:
         return None
     pair = StoredPair(*(source_of(file, reading) for file in files))
@@ -112,11 +111,8 @@ def stored_pair(
 
     if pair.original.n_rows > LONG:
         return pair
-    rows = f"originals of more than {LONG:,} rows, and this one has {pair.original.n_rows:,}"
-    if several:
-        raise InputError(f"{several[0]}: part files are for {rows}. Write them as one file.")
-    if means.option:
-        raise InputError(f"{means.option} is for {rows}. Leave it out.")
+    if needed <= max(means.allowed, ALWAYS_FITS):
+        return None
     raise InputError(
         f"{original.name} and {released.name} take {needed / 1e9:.2g} GB, more than fits in "
         f"memory, where originals of up to {LONG:,} rows are assessed. Give --memory more."
@@ -158,21 +154,12 @@ def _parquet(file: Path) -> StoredTable:
     return stored_parquet(parquet_parts(file))
 
 
-def _require_fitting(files: tuple[Path, Path], other: Path, means: Means) -> None:
+def _require_fitting(files: tuple[Path, Path], means: Means) -> None:
     """Refuse tables of which one is in another format and which do not fit, before reading."""
-    several = next((file for file in files if is_several(file)), None)
-    if several is not None:
-        raise InputError(
-            f"{several} is read file by file, as is CSV or Parquet beside it, and {other.name} is "
-            "neither. Write that as Parquet first."
-        )
-    if means.option:
-        raise InputError(
-            f"{means.option} is for CSV and Parquet files, and {other.name} is neither. Leave it "
-            "out, or write the table as Parquet first."
-        )
-    sizes = [file.stat().st_size for file in files]
-    if _TABLES_IN_MEMORY * sum(sizes) > means.allowed:
+    from icsa.tables.stored import files_of
+
+    sizes = [part.stat().st_size for file in files for part in files_of(file)]
+    if _TABLES_IN_MEMORY * sum(sizes) > max(means.allowed, ALWAYS_FITS):
         raise InputError(
             f"{files[0].name} and {files[1].name} are {sum(sizes) / 1e9:.2g} GB, more than fits in "
             "memory. Write both as CSV or Parquet, which need not fit, or give --memory more."

@@ -120,9 +120,6 @@ def compare(
 
     Example: icsa compare patients.csv --model "bp ~ age + sex" --report compare.html
     """
-    from icsa.files import require_readable
-
-    require_readable(file)
     outputs = {"--report": report, "--json": json}
     require_free(outputs, (file, schema), force=force)
     reading = {"separator": separator, "decimal": decimal, "encoding": encoding, "sheet": sheet}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from icsa.errors import InputError
+from icsa.files import is_several
 
 if TYPE_CHECKING:
     from icsa.release.blocks.text_tables import TextTable
@@ -15,16 +16,19 @@ if TYPE_CHECKING:
     from icsa.tables.stored import StoredTable
 
 __all__ = [
+    "ALWAYS_FITS",
     "MOST_A_BYTE",
     "AskedFor",
     "allowed_bytes",
-    "is_several",
     "known_kind",
     "large_table",
     "parsed_size",
     "text_table",
+    "written_as",
 ]
 
+# Bytes of data that are taken to fit whatever is said, as the program itself takes as many.
+ALWAYS_FITS = 250e6
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 # Tables of memory that a release in memory takes at its widest; measured.
 _TABLES_IN_MEMORY = 3.9
@@ -50,7 +54,6 @@ class AskedFor(NamedTuple):
             "--dask": self.dask,
             "--scratch": self.scratch,
             "--resume": self.resume,
-            "--explain": self.explain,
         }
         return next((option for option, value in given.items() if value), "")
 
@@ -60,8 +63,8 @@ def large_table(
 ) -> StoredTable | TextTable | None:
     """Return a table that is to be released from its files; None for one that is to be read.
 
-    Those in several files are; one file of Parquet or text is where it does not fit, or where
-    somebody asks for workers.
+    Long tables in several files are; one in a file of Parquet or text is where it does not fit, or
+    where somebody asks for workers.
     """
     several = is_several(file)
     allowed = allowed_bytes(asked)
@@ -71,19 +74,14 @@ def large_table(
     if kind is not None and kind.file_format == "csv":
         return _large_text(file, kind, asked, reading, allowed)
     if not several and (kind is None or kind.file_format != "parquet"):
-        _require_fitting(file, asked, allowed)
+        _require_fitting(file, allowed)
         return None
     from icsa.limits import LONG
     from icsa.tables.stored import parquet_parts, stored_parquet
 
     table = stored_parquet(parquet_parts(file))
     if table.n_rows <= LONG:
-        if several:
-            raise InputError(
-                f"{file}: {table.n_rows:,} rows in {len(table.parts)} file(s). Part files are for "
-                f"tables of more than {LONG:,} rows: write them as one file."
-            )
-        _require_no_option(file, asked, table.n_rows)
+        _require_room(file, _TABLES_IN_MEMORY * table.n_bytes, allowed)
         return None
     if several or asked.option or _TABLES_IN_MEMORY * table.n_bytes > allowed:
         return table
@@ -100,13 +98,19 @@ def known_kind(file: Path) -> FileKind | None:
         return None
 
 
-def _require_no_option(file: Path, asked: AskedFor, n_rows: int) -> None:
+def written_as(target: Path) -> Path:
+    """Return a name whose suffix says the format of a release, which is Parquet in part files."""
+    return Path("part.parquet") if known_kind(target) is None else target
+
+
+def _require_room(file: Path, needed: float, allowed: float) -> None:
+    """Refuse a table with few rows, which is released in memory alone, if it does not fit there."""
     from icsa.limits import LONG
 
-    if asked.option:
+    if needed > max(allowed, ALWAYS_FITS):
         raise InputError(
-            f"{asked.option} is for tables of more than {LONG:,} rows, and {file} has "
-            f"{n_rows:,}. Leave it out."
+            f"{file} takes {needed / 1e9:.2g} GB, more than fits in memory, where tables of up "
+            f"to {LONG:,} rows are released. Leave columns out, or give --memory more."
         )
 
 
@@ -127,12 +131,7 @@ def _large_text(
     table = text_table(file, kind, reading)
     needed = _TABLES_IN_MEMORY * table.n_bytes
     if table.n_rows <= LONG:
-        _require_no_option(file, asked, table.n_rows)
-        if needed > allowed:
-            raise InputError(
-                f"{file} takes {needed / 1e9:.2g} GB, more than fits in memory, where tables of up "
-                f"to {LONG:,} rows are released. Leave columns out, or give --memory more."
-            )
+        _require_room(file, needed, allowed)
         return None
     return table if asked.option or needed > allowed else None
 
@@ -148,11 +147,6 @@ def text_table(file: Path, kind: FileKind, reading: Mapping[str, Any]) -> TextTa
     return TextTable(looked, kind, options)
 
 
-def is_several(file: Path) -> bool:
-    """Return whether a name stands for several files: a folder, or a pattern."""
-    return file.is_dir() or (not file.exists() and bool(set("*?[") & set(file.name)))
-
-
 def allowed_bytes(asked: AskedFor) -> float:
     """Return the bytes that data may take."""
     if asked.memory is not None:
@@ -162,15 +156,10 @@ def allowed_bytes(asked: AskedFor) -> float:
     return free_memory()
 
 
-def _require_fitting(file: Path, asked: AskedFor, allowed: float) -> None:
+def _require_fitting(file: Path, allowed: float) -> None:
     """Refuse files of other formats that do not fit, before they are read."""
-    if asked.option:
-        raise InputError(
-            f"{asked.option} is for CSV and Parquet files, and {file.name} is none. Leave it out, "
-            "or write the table as Parquet first."
-        )
     size = file.stat().st_size
-    if _TABLES_IN_MEMORY * size > allowed:
+    if _TABLES_IN_MEMORY * size > max(allowed, ALWAYS_FITS):
         raise InputError(
             f"{file} is {size / 1e9:.2g} GB, more than fits in memory as a {file.suffix} file. "
             "Write it as CSV or Parquet, which need not fit, or give --memory more."

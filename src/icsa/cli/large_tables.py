@@ -15,7 +15,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from icsa.cli.console import plain
-from icsa.cli.large_inputs import AskedFor, allowed_bytes, known_kind
+from icsa.cli.large_inputs import AskedFor, allowed_bytes, known_kind, written_as
 from icsa.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,23 +34,12 @@ if TYPE_CHECKING:
 __all__ = [
     "anonymize_large",
     "cluster",
-    "default_target",
     "is_folder_of_parts",
+    "key_for",
+    "require_elsewhere",
     "require_free_folder",
     "write_key",
 ]
-
-
-def default_target(file: Path, table: StoredTable | TextTable | None) -> Path:
-    """Return where a release goes if nobody says: beside its input, a folder where that is one."""
-    from icsa.tables import default_output
-
-    if table is None or file.is_file():
-        return default_output(file)
-    if file.is_dir():
-        named = file if file.name not in ("", "..") else file.resolve()  # such as "."
-        return named.with_name(f"{named.name}.release")
-    raise InputError("A pattern has no name for its release. Give --output FOLDER.")
 
 
 def is_folder_of_parts(target: Path) -> bool:
@@ -88,7 +77,7 @@ def require_free_folder(target: Path, inputs: Path, *, force: bool) -> None:
         )
 
 
-def _require_elsewhere(target: Path, inputs: Path) -> None:
+def require_elsewhere(target: Path, inputs: Path) -> None:
     """Refuse a release among the part files of its original, of which it would be one next time."""
     among = inputs.is_dir() and os.path.realpath(target.parent) == os.path.realpath(inputs)
     if among and known_kind(target) is not None:
@@ -116,7 +105,6 @@ def anonymize_large(
     from icsa.release.blocks.large_runs import Resources
 
     file, target, quietly = reports.file, reports.target, quiet or as_json
-    _require_elsewhere(target, file)
     resources = Resources(
         memory=int(allowed_bytes(asked)),
         scratch=asked.scratch or target.parent,
@@ -196,7 +184,7 @@ def _released(
     from icsa.tables import unwritten_reasons
 
     file, target = reports.file, reports.target
-    key = _key(seed, save_key, resume=asked.resume)
+    key = key_for(seed, save_key, resume=asked.resume)
     kept = _is_kept(seed, save_key)
     run = _run(source, file, reports.schema, key, choices, options, resumable=kept)
     if asked.resume:
@@ -230,8 +218,8 @@ def _released(
             options=options,
             told=progress,
         )
-    written_as = Path("part.parquet") if is_folder_of_parts(target) else target
-    made = replace(made, warnings=(*made.warnings, *unwritten_reasons(made.table, written_as)))
+    lost = unwritten_reasons(made.table, written_as(target))
+    made = replace(made, warnings=(*made.warnings, *lost))
     return _Made(made, empty[0], designs[0])
 
 
@@ -259,7 +247,7 @@ def _write(
         write_file(made.cells, target, told)
 
 
-def _key(seed: int | None, save_key: Path | None, *, resume: bool) -> Key:
+def key_for(seed: int | None, save_key: Path | None, *, resume: bool) -> Key:
     """Return the key: that of the seed, one that was kept where a run goes on, or a fresh one."""
     from icsa.randomness import as_key
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from icsa.cli.arguments import naming_the_file, naming_the_sheet, schema_of
 from icsa.cli.choosing import require_released
+from icsa.cli.console import plain
+from icsa.cli.large_inputs import known_kind, written_as
 
 if TYPE_CHECKING:
     from icsa.randomness import Key
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from icsa.schema import Schema
     from icsa.tables import Table
 
-__all__ = ["Made", "made_in_memory"]
+__all__ = ["Made", "explain_in_memory", "made_in_memory"]
 
 
 class Made(NamedTuple):
@@ -53,9 +55,11 @@ def made_in_memory(
 
     Thread(target=_load).start()
     table = read()
+    origin = table.origin  # which no copy has
     from icsa.release import PlanOnce, plan, prepare, release
     from icsa.release.methods import method_of
     from icsa.tables import unwritten_reasons, write_table
+    from icsa.tables.stored import write_parts_of
 
     method_of(**options)
     size = table.frame.height * table.frame.width
@@ -76,11 +80,29 @@ def made_in_memory(
         del prepared, planned  # a long table needs the room
         if checked:
             require_released(table, made, declared)
-        lost = unwritten_reasons(made.table, target)
+        lost = unwritten_reasons(made.table, written_as(target))
         made = replace(made, warnings=(*made.warnings, *lost))
         progress("writing", 0.9)
-        write_table(made.table, target, force=force)
+        if origin is not None and known_kind(target) is None:
+            unit = declared.design.unit or None
+            write_parts_of(made.table.frame, origin.parts, target, unit=unit, force=force)
+        else:
+            write_table(made.table, target, force=force)
     return Made(made, table, kept, declared, seconds)
+
+
+def explain_in_memory(table: Table, file: Path) -> None:
+    """Print that a table is released in memory, and what that takes."""
+    from icsa.release.blocks.ground import TABLES_IN_MEMORY
+    from icsa.tables import describe_layout
+
+    needed = TABLES_IN_MEMORY * 8e-6 * table.frame.height * table.frame.width
+    print(
+        plain(
+            f"{file.name}: {describe_layout(table)}. It is released in memory, which takes about "
+            f"{needed:,.3g} MB beside the program: no passes over files, and no scratch."
+        )
+    )
 
 
 def _load() -> None:

@@ -38,7 +38,8 @@ def verify(report: ReportFile, files: Files, quiet: Quiet = False) -> None:
         for match in found:
             print(plain(_line(match)))
         seen = {role for match in found for role in match.roles}
-        missing = [file.role for file in handed.files if file.sha256 and file.role not in seen]
+        known = dict.fromkeys(file.role for file in handed.files if file.sha256)
+        missing = [role for role in known if role not in seen]
         if missing:
             print(plain(f"not looked at: {', '.join(missing)}"))
     if not all(match.roles for match in found):

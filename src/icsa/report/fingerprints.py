@@ -13,6 +13,7 @@ from icsa.assessment.document import Document
 from icsa.assessment.document_parts import HandedIn
 from icsa.errors import InputError
 from icsa.files import fingerprint, require_readable
+from icsa.tables.stored import files_of
 
 __all__ = ["FINGERPRINTS", "Matched", "embedded_fingerprints", "match_files", "read_handed_in"]
 
@@ -84,7 +85,7 @@ def read_handed_in(path: Path) -> HandedIn:
 
 
 def match_files(handed: HandedIn, paths: Sequence[Path]) -> list[Matched]:
-    """Return for each file which of those it is that were handed in.
+    """Return for each file, of folders and patterns too, which of those it is that were handed in.
 
     Examples
     --------
@@ -92,7 +93,7 @@ def match_files(handed: HandedIn, paths: Sequence[Path]) -> list[Matched]:
     >>> match_files(nothing, [])
     []
     """
-    return [_matched(handed, path) for path in paths]
+    return [_matched(handed, file) for path in paths for file in files_of(path)]
 
 
 def _matched(handed: HandedIn, path: Path) -> Matched:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from icsa.errors import InputError
-from icsa.files import require_not_empty, require_readable, write_atomically
+from icsa.files import is_several, require_not_empty, require_readable, write_atomically
 from icsa.tables.arrow_files import FEATHER, PARQUET
 from icsa.tables.base import FileKind, Format, ReadingOptions, listed_names, writable_letters
 from icsa.tables.statistical_files import DTA, SAS7BDAT, SAV, XPT, ZSAV
+from icsa.tables.stored import parquet_parts, stored_parquet
 from icsa.tables.table import Origin, Table
 from icsa.tables.text_encoding import encoding_name
 from icsa.tables.text_files import CSV
@@ -21,6 +22,7 @@ __all__ = [
     "describe_layout",
     "file_kind",
     "output_kind",
+    "output_options",
     "read_table",
     "unwritten_reasons",
     "write_table",
@@ -75,7 +77,8 @@ def read_table(
     r"""Return the table in a file, with what the file says about its columns and how it is written.
 
     The suffix of the name says the format: .csv .tsv .txt (each also .gz), .parquet .pq, .feather
-    .arrow .ipc, .xlsx, .sav .zsav, .dta, .sas7bdat, .xpt, as in `FORMATS`.
+    .arrow .ipc, .xlsx, .sav .zsav, .dta, .sas7bdat, .xpt, as in `FORMATS`. A folder, or a pattern
+    with * in it, stands for its Parquet files, whose rows follow one another.
 
     Parameters
     ----------
@@ -107,6 +110,10 @@ def read_table(
     "CSV, separator ';', decimal ',', UTF-8, 2 rows, 2 columns"
     """
     path = Path(path)
+    if file_format is None and is_several(path):
+        parts = parquet_parts(path)
+        origin = Origin.of(path, parts)
+        return stored_parquet(parts).all_columns().read_from(origin)
     kind = file_kind(path, file_format)
     require_readable(path)
     require_not_empty(path)
@@ -173,7 +180,8 @@ def output_kind(path: Path) -> FileKind:
 def default_output(path: str | Path) -> Path:
     """Return the name of a release beside its input: NAME.release.SUFFIX.
 
-    SAS data sets (.sas7bdat) cannot be written; their release is a transport file (.xpt).
+    SAS data sets (.sas7bdat) cannot be written; their release is a transport file (.xpt). That of
+    a folder is a folder.
 
     Examples
     --------
@@ -183,9 +191,27 @@ def default_output(path: str | Path) -> Path:
     'trial.release.xpt'
     """
     path = Path(path)
+    if path.is_dir():
+        named = path if path.name not in ("", "..") else path.resolve()  # such as "."
+        return named.with_name(f"{named.name}.release")
+    if is_several(path):
+        raise InputError("A pattern has no name for its release. Give --output FOLDER.")
     kind = file_kind(path)
     suffix = FORMATS[kind.file_format].written_as or kind.suffix
     return path.with_name(f"{path.name.removesuffix(kind.suffix)}.release{suffix}")
+
+
+def output_options(path: Path) -> list[str]:
+    """Return the options without which a release of a file could not be written.
+
+    Examples
+    --------
+    >>> output_options(Path("patients.csv")), output_options(Path("parts/*.parquet"))
+    ([], ['--output', 'release'])
+    """
+    if not path.is_dir() and is_several(path):
+        return ["--output", "release"]
+    return ["--force"] if default_output(path).exists() else []
 
 
 def describe_layout(table: Table, n_rows: int | None = None) -> str:

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from icsa.errors import InputError
-from icsa.files import require_not_empty, require_readable
+from icsa.files import (
+    folder_written_atomically,
+    is_several,
+    require_not_empty,
+    require_readable,
+    write_atomically,
+)
 from icsa.tables.arrow_files import (
     BROKEN,
     PARQUET,
@@ -22,7 +30,15 @@ from icsa.tables.arrow_files import (
 )
 from icsa.tables.table import Layout, Table, Variable
 
-__all__ = ["StoredColumns", "StoredTable", "parquet_parts", "stored_parquet"]
+__all__ = [
+    "StoredColumns",
+    "StoredTable",
+    "files_of",
+    "parquet_parts",
+    "released_parts",
+    "stored_parquet",
+    "write_parts_of",
+]
 
 # Beside Parquet files they may well be parts of the same table; a note in .txt is none.
 _TEXTS = frozenset({".csv", ".tsv"})
@@ -93,6 +109,11 @@ class StoredTable:
             ) from None
         return Table(cells.to_frame(), self.variables, self.layout)
 
+    def all_columns(self) -> Table:
+        """Return the table, all columns and rows of it; errors as `column` has them."""
+        frame = pl.DataFrame([self.column(name).frame[name] for name in self.names])
+        return Table(frame, self.variables, self.layout)
+
     def text_bytes(self, name: str) -> int:
         """Return what a column takes in memory if it is text, by a stream of its cells; 0 if not.
 
@@ -158,6 +179,11 @@ class StoredColumns(StoredTable):
             self.files[name].unlink(missing_ok=True)
 
 
+def files_of(path: Path) -> tuple[Path, ...]:
+    """Return the files that a name stands for: itself, whatever it is, or Parquet files."""
+    return parquet_parts(path) if is_several(path) else (path,)
+
+
 def parquet_parts(path: Path) -> tuple[Path, ...]:
     """Return the Parquet files that a name stands for: itself, those of a folder, or of a pattern.
 
@@ -181,7 +207,7 @@ def parquet_parts(path: Path) -> tuple[Path, ...]:
                 "read as one table; this one has none."
             )
         return tuple(found)
-    if path.exists() or not set("*?[") & set(path.name):
+    if not is_several(path):
         require_readable(path)
         require_not_empty(path)
         return (path,)
@@ -190,6 +216,65 @@ def parquet_parts(path: Path) -> tuple[Path, ...]:
     if not found:
         raise InputError(f"No file is called {path}. Check the pattern, and quote it.")
     return tuple(found)
+
+
+def released_parts(
+    parts: Sequence[Path], rows: Sequence[int], starts: npt.NDArray[np.int64] | None = None
+) -> list[tuple[str, slice]]:
+    """Return the part files of a release by name, and which of its rows each has.
+
+    Parameters
+    ----------
+    parts : sequence of Path
+        Those of the original, whose names the release has, with their suffixes if need be.
+    rows : sequence of int
+        How many each of them has.
+    starts : array, optional
+        Where units begin among the released rows, and these end. No unit is in two parts, whose
+        shares are as those of the original.
+
+    Examples
+    --------
+    >>> released_parts([Path("a.parquet"), Path("b.pq")], [2, 3])
+    [('a.parquet', slice(0, 2, None)), ('b.parquet', slice(2, 5, None))]
+    >>> released_parts([Path("a.0"), Path("a.1")], [2, 3], np.array([0, 3, 6]))
+    [('a.0.parquet', slice(0, 3, None)), ('a.1.parquet', slice(3, 6, None))]
+    """
+    stems = [part.stem for part in parts]
+    names = stems if len(set(stems)) == len(stems) else [part.name for part in parts]
+    ends = list(accumulate(rows))
+    if starts is not None:
+        wanted = np.floor(np.array(ends) / ends[-1] * int(starts[-1]))
+        ends = [int(starts[place]) for place in np.searchsorted(starts, wanted)]
+    return [
+        (f"{name}.parquet", slice(start, end))
+        for name, start, end in zip(names, [0, *ends], ends, strict=False)
+    ]
+
+
+def write_parts_of(
+    frame: pl.DataFrame, parts: Sequence[Path], folder: Path, *, unit: str | None, force: bool
+) -> None:
+    """Write a released frame as part files, as its original is in; all or none.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+    parts : sequence of Path
+        Those of the original.
+    folder : Path
+    unit : str, optional
+        The column that names units with several rows, of which none is in two parts.
+    force : bool
+        Whether a folder that is there is replaced.
+    """
+    starts = None
+    if unit is not None:
+        named = frame[unit].rle_id() if unit in frame else np.arange(frame.height)
+        starts = np.append(np.flatnonzero(np.diff(named, prepend=-1)), frame.height)
+    with folder_written_atomically(folder, force=force) as beside:
+        for name, rows in released_parts(parts, stored_parquet(parts).rows, starts):
+            write_atomically(beside / name, frame[rows].write_parquet)
 
 
 def _is_hidden(path: Path) -> bool:

@@ -102,26 +102,27 @@ class Layout:
 
 @dataclass(frozen=True)
 class Origin:
-    """The file that a table was read from, and how it was before it was read.
+    """The file or files that a table was read from, and how they were before.
 
     Attributes
     ----------
     path : Path
-    size : int
-        In bytes.
-    modified : int
-        When, in nanoseconds.
+        As it was given: of a file, a folder or a pattern.
+    parts : tuple of Path
+    states : tuple of (int, int)
+        Of every part its size, and when it was changed, in nanoseconds.
     """
 
     path: Path
-    size: int
-    modified: int
+    parts: tuple[Path, ...]
+    states: tuple[tuple[int, int], ...]
 
     @classmethod
-    def of(cls, path: Path) -> Origin:
-        """Return how a file is now."""
-        found = path.stat()
-        return cls(path, found.st_size, found.st_mtime_ns)
+    def of(cls, path: Path, parts: tuple[Path, ...] = ()) -> Origin:
+        """Return how the files are now that a table is in: itself, or its parts."""
+        files = parts or (path,)
+        found = [file.stat() for file in files]
+        return cls(path, files, tuple((one.st_size, one.st_mtime_ns) for one in found))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -50,17 +49,6 @@ class Cells(ABC):
     def starts(self) -> Places | None:
         """Where units begin; None where every row is one."""
         return None
-
-    def ends(self, rows: tuple[int, ...]) -> list[int]:
-        """Return where part files end, for an original whose parts have so many rows.
-
-        No unit is in two of them, and their shares are as those of the original.
-        """
-        starts = self.starts
-        if starts is None:
-            return list(accumulate(rows))
-        wanted = np.cumsum(rows) / sum(rows) * int(starts[-1])
-        return [int(starts[place]) for place in np.searchsorted(starts, np.floor(wanted))]
 
     @property
     @abstractmethod

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
-import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import add
@@ -15,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from icsa.errors import InputError
-from icsa.files import UNFINISHED, write_atomically
+from icsa.files import folder_written_atomically, write_atomically
 from icsa.limits import LONG
 from icsa.randomness import Key
 from icsa.release.blocks.block_cells import Cells
@@ -31,7 +30,7 @@ from icsa.release.methods import MethodOptions
 from icsa.release.releasing import Release
 from icsa.schema import Schema
 from icsa.tables import Table, output_kind
-from icsa.tables.stored import StoredTable
+from icsa.tables.stored import StoredTable, released_parts
 from icsa.tables.text_files import (
     TEXT_ROWS,
     CellFacts,
@@ -257,40 +256,12 @@ def write_parts(
 
     Each has as many rows as the original's, or as large a share of them in whole units.
     """
-    mark = secrets.token_hex(4)
-    beside = folder.with_name(f"{UNFINISHED}{mark}-{folder.name}")
-    beside.mkdir()
-    try:
-        ends, names = cells.ends(table.rows), _part_names(table.parts)
+    with folder_written_atomically(folder, force=force) as beside:
         tasks = [
-            Task(_write_part, (cells, start, end, beside / name))
-            for name, start, end in zip(names, [0, *ends], ends, strict=False)
+            Task(_write_part, (cells, rows.start, rows.stop, beside / name))
+            for name, rows in released_parts(table.parts, table.rows, cells.starts)
         ]
-        passes.over(f"writing {mark}", tasks)
-        if folder.exists() and force:
-            shutil.rmtree(folder)
-        beside.replace(folder)
-    except OSError as error:
-        if error.filename and Path(error.filename).parent == beside:  # a name that nobody gave
-            error.filename = str(folder / Path(error.filename).name)
-        raise
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
-
-
-def _part_names(parts: Sequence[Path]) -> list[str]:
-    """Return the names of a release's part files: the original's, with their suffixes if need be.
-
-    Examples
-    --------
-    >>> _part_names([Path("a.parquet"), Path("b.pq")])
-    ['a.parquet', 'b.parquet']
-    >>> _part_names([Path("a.0"), Path("a.1")])
-    ['a.0.parquet', 'a.1.parquet']
-    """
-    stems = [part.stem for part in parts]
-    names = stems if len(set(stems)) == len(stems) else [part.name for part in parts]
-    return [f"{name}.parquet" for name in names]
+        passes.over(f"writing {secrets.token_hex(4)}", tasks)
 
 
 def _write_part(_: Scratch, cells: Cells, start: int, stop: int, path: Path) -> None:
