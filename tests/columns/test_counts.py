@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,6 +19,7 @@ from icsa.columns.counts import (
     moved_counts,
     positions_by_rank,
 )
+from icsa.columns.dummies import DummiesInMemory, LevelScores
 from icsa.randomness import as_key
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -44,6 +47,17 @@ def counted_scores(
     return scores, np.bincount(levels)
 
 
+class Given(LevelScores):
+    """Scores of all levels, as a matrix has them."""
+
+    def __init__(self, scores: np.ndarray) -> None:
+        super().__init__(DummiesInMemory(scores.T), base=0)
+
+    def _of_levels(self, n_rows: int, dummy: Callable[[int], np.ndarray]) -> np.ndarray:
+        width = self.dummies.width
+        return np.array([dummy(j) for j in range(width)]).reshape(width, n_rows)
+
+
 def total(scores: np.ndarray, levels: np.ndarray) -> float:
     return float(scores[levels.astype(int), np.arange(levels.size)].sum())
 
@@ -58,7 +72,7 @@ def largest_total(scores: np.ndarray, counts: np.ndarray) -> float:
 @given(n_levels=st.integers(2, 6), extra=st.integers(0, 60), seed=SEEDS)
 def test_the_assignment_is_nearly_the_best(n_levels: int, extra: int, seed: int) -> None:
     scores, counts = counted_scores(n_levels + extra, n_levels, seed, noise=0.7)
-    levels = assigned_levels(scores, counts)
+    levels = assigned_levels(Given(scores), counts)
     np.testing.assert_array_equal(np.bincount(levels.astype(int)), counts)
     assert total(scores, levels) >= largest_total(scores, counts) - 0.002 * counts.sum()
 
@@ -67,25 +81,36 @@ def test_the_assignment_is_nearly_the_best(n_levels: int, extra: int, seed: int)
 def test_tied_scores_keep_the_counts_too(n_levels: int, extra: int, seed: int) -> None:
     scores, counts = counted_scores(n_levels + extra, n_levels, seed, noise=1.0)
     for tied in (np.rint(scores), np.zeros_like(scores)):
-        levels = assigned_levels(tied, counts)
+        levels = assigned_levels(Given(tied), counts)
         np.testing.assert_array_equal(np.bincount(levels.astype(int)), counts)
-        np.testing.assert_array_equal(assigned_levels(tied, counts), levels)
+        np.testing.assert_array_equal(assigned_levels(Given(tied), counts), levels)
 
 
 def test_four_rows_worked_by_hand() -> None:
     # All rows like level 0 best; it may have two. Rows 1 and 3 lose least by going elsewhere.
     scores = np.array([[0.9, 0.6, 0.9, 0.6], [0.1, 0.5, 0.0, 0.1], [0.0, 0.1, 0.1, 0.5]])
-    np.testing.assert_array_equal(assigned_levels(scores, np.array([2, 1, 1])), [0, 1, 0, 2])
+    np.testing.assert_array_equal(assigned_levels(Given(scores), np.array([2, 1, 1])), [0, 1, 0, 2])
 
 
 @pytest.mark.parametrize("n_levels", [2, 3, 8])
 def test_long_tables_start_from_a_sample(n_levels: int, monkeypatch: pytest.MonkeyPatch) -> None:
     scores, counts = counted_scores(5000, n_levels, seed=7, noise=0.7)
-    at_once = assigned_levels(scores, counts)
+    at_once = assigned_levels(Given(scores), counts)
     monkeypatch.setattr(assignment, "_SAMPLE", 500)
-    from_sample = assigned_levels(scores, counts)
+    from_sample = assigned_levels(Given(scores), counts)
     np.testing.assert_array_equal(np.bincount(from_sample.astype(int)), counts)
     assert total(scores, from_sample) == pytest.approx(total(scores, at_once), rel=1e-5)
+
+
+@pytest.mark.parametrize("noise", [0.7, 0.0])
+def test_rows_may_be_looked_at_in_any_blocks(noise: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(assignment, "_SAMPLE", 500)
+    monkeypatch.setattr(assignment, "_TOLERATED_SHARE", 0.02)  # so that many rows are to be moved
+    scores, counts = counted_scores(30_000, 6, seed=7, noise=noise)
+    at_once = assigned_levels(Given(scores), counts)
+    for at_a_time in (6 * 1024, 6 * 7001):
+        monkeypatch.setattr(assignment, "_AT_A_TIME", at_a_time)
+        np.testing.assert_array_equal(assigned_levels(Given(scores), counts), at_once)
 
 
 def test_rare_levels_in_long_tables(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +119,7 @@ def test_rare_levels_in_long_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = generator.normal(size=(5, 3000))
     counts = np.array([2000, 989, 9, 1, 1])
     for same in (scores, np.zeros_like(scores), np.rint(scores)):
-        levels = assigned_levels(same, counts)
+        levels = assigned_levels(Given(same), counts)
         np.testing.assert_array_equal(np.bincount(levels.astype(int)), counts)
 
 
@@ -131,7 +156,7 @@ def test_another_number_of_rows_has_the_same_shares(
     assert scaled.sum() == n_rows
     assert np.all(np.abs(scaled - np.array(counts) * n_rows / sum(counts)) < 1)
     scores = np.random.default_rng(seed).normal(size=(len(counts), n_rows))
-    for levels in (positions_by_rank(scores[0], scaled), assigned_levels(scores, scaled)):
+    for levels in (positions_by_rank(scores[0], scaled), assigned_levels(Given(scores), scaled)):
         np.testing.assert_array_equal(
             np.bincount(levels.astype(int), minlength=scaled.size), scaled
         )

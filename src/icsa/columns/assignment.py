@@ -9,47 +9,55 @@ many then move to where they lose least.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
+from icsa.columns.dummies import LevelScores
 from icsa.columns.levels import Counts
 from icsa.compilation import kernel
 from icsa.matrices import Matrix, Vector
 
-__all__ = ["assigned_levels", "balancing_offsets"]
+__all__ = ["ACTIVE_SHARE", "assigned_levels", "balancing_offsets"]
 
 _SAMPLE = 20_000
 _SWEEPS = 60
 _ROUNDS = 12
 # Share of the rows nearest to another level that long tables are balanced on.
-_ACTIVE_SHARE = 0.1
+ACTIVE_SHARE = 0.1
 # On a long table the offsets need not be exact to the row: the rest moves at hardly any loss.
 _TOLERATED_SHARE = 1e-4
 # Rows that are ranked at a time: they stay in the first cache.
 _BLOCK = 1024
 
-Places = npt.NDArray[np.int64]
+# Scores that are looked at at a time, of a table that need not be in memory.
+_AT_A_TIME = 1 << 19
+
+Rows = npt.NDArray[np.int64]
+Places = npt.NDArray[np.int32]
 
 
-def assigned_levels(scores: Matrix, counts: Counts) -> Vector:
+def assigned_levels(scores: LevelScores, counts: Counts) -> Vector:
     """Return a level for every row, so that the scores are large and every count is as given.
 
     Parameters
     ----------
-    scores : Matrix, shape (n_levels, n_rows)
+    scores : LevelScores
         How well every level fits every row.
     counts : array of int
         Of every level; they add up to the number of rows.
     """
-    n_rows = scores.shape[1]
+    n_rows = scores.n_rows
     offsets = np.zeros(counts.size)
     if n_rows > 2 * _SAMPLE:
-        sample = np.ascontiguousarray(scores[:, :: n_rows // _SAMPLE])
+        sample = scores.of_rows(np.arange(0, n_rows, n_rows // _SAMPLE))
         share = np.rint(counts * (sample.shape[1] / n_rows)).astype(np.int64)
         offsets, _ = balancing_offsets(sample, np.maximum(share, 1), offsets)
         offsets, places = _balanced_near_borders(scores, counts, offsets)
     else:
-        offsets, places = balancing_offsets(scores, counts, offsets)
+        offsets, places = balancing_offsets(scores.between(0, n_rows), counts, offsets)
     _repair(scores, counts, offsets, places)
     return places.astype(np.float64)
 
@@ -93,48 +101,100 @@ def _midway(margins: Vector, count: int) -> float:
     return float(0.5 * (parted[count - 1] + parted[count]))
 
 
-def _balanced_near_borders(scores: Matrix, counts: Counts, start: Vector) -> tuple[Vector, Places]:
+def _balanced_near_borders(
+    scores: LevelScores, counts: Counts, start: Vector
+) -> tuple[Vector, Places]:
     """Return what `balancing_offsets` does, working on the rows whose best two levels are close.
 
     Rows whose best two levels are further apart than the offsets can move cannot change theirs.
     """
     offsets = start
     for _ in range(_ROUNDS):
-        places, _, best, runner_up = _ranked(scores, offsets)
+        places, gaps = _nearest(scores, offsets)
         if _misplaced(places, counts) <= _TOLERATED_SHARE * places.size:
             return offsets, places
-        gaps = best - runner_up
-        nearest = int(_ACTIVE_SHARE * gaps.size)
+        nearest = int(ACTIVE_SHARE * gaps.size)
         reach = 0.5 * np.partition(gaps, nearest)[nearest]
         active = np.flatnonzero(gaps <= 2.0 * reach)
         if active.size > 0.5 * gaps.size:  # tied scores: there is no border to be near to
             break
-        wanted = counts - np.bincount(np.delete(places, active), minlength=counts.size)
-        part = np.ascontiguousarray(scores[:, active])
-        moved, places[active] = balancing_offsets(part, wanted, offsets, reach)
+        del gaps  # a long table needs the room
+        settled = np.bincount(places, minlength=counts.size)
+        settled -= np.bincount(places[active], minlength=counts.size)
+        part = scores.of_rows(active)
+        moved, places[active] = balancing_offsets(part, counts - settled, offsets, reach)
         if np.max(np.abs(moved - offsets)) < reach:
             return moved, places
         offsets = moved
-    return balancing_offsets(scores, counts, offsets)
+        del part, places, active
+    return balancing_offsets(scores.between(0, scores.n_rows), counts, offsets)
 
 
-def _repair(scores: Matrix, counts: Counts, offsets: Vector, places: Places) -> None:
+def _nearest(scores: LevelScores, offsets: Vector) -> tuple[Places, Vector]:
+    """Return each row's best level, and how far the second best one is behind."""
+    places, gaps = np.empty(scores.n_rows, dtype=np.int32), np.empty(scores.n_rows)
+    for rows in _blocks(scores.n_rows, offsets.size):
+        places[rows], _, best, runner_up = _ranked(scores.between(rows.start, rows.stop), offsets)
+        np.subtract(best, runner_up, out=gaps[rows])
+    return places, gaps
+
+
+def _blocks(n_rows: int, n_levels: int) -> Iterator[slice]:
+    step = max(_AT_A_TIME // n_levels, _BLOCK)
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))
+
+
+def _repair(scores: LevelScores, counts: Counts, offsets: Vector, places: Places) -> None:
     """Move rows of levels that have too many to levels that have too few, smallest loss first."""
     surplus = np.bincount(places, minlength=counts.size) - counts
     while surplus.any():
-        rows = np.flatnonzero(surplus[places] > 0)
-        targets, losses = _cheapest_moves(scores, offsets, surplus, places, rows)
-        n_wanted = 4 * int(np.abs(surplus).sum()) + 100
-        if rows.size > 2 * n_wanted:
-            near = losses <= np.partition(losses, n_wanted)[n_wanted]
-            rows, targets, losses = rows[near], targets[near], losses[near]
-        _move(np.argsort(losses, kind="stable"), rows, targets, surplus, places)
+        moves = _moves(scores, offsets, surplus, places)
+        order = np.argsort(moves.losses, kind="stable")
+        _move(order, moves.rows, moves.targets, surplus, places)
+
+
+class _Moves(NamedTuple):
+    """Rows that may move, to which levels, and what is lost by it."""
+
+    rows: Rows
+    targets: Places
+    losses: Vector
+
+    def cheapest(self, n_wanted: int) -> _Moves:
+        """Return those that lose least: so many and one, and all that are tied with the last."""
+        near = self.losses <= np.partition(self.losses, n_wanted)[n_wanted]
+        return _Moves(*(one[near] for one in self))
+
+
+def _moves(scores: LevelScores, offsets: Vector, surplus: Counts, places: Places) -> _Moves:
+    """Return moves to levels with too few rows that lose least, in the order of rows."""
+    n_wanted = 4 * int(np.abs(surplus).sum()) + 100
+    n_seen, n_held, most, held = 0, 0, 2 * n_wanted, list[_Moves]()
+    for block in _blocks(scores.n_rows, offsets.size):
+        rows = np.flatnonzero(surplus[places[block]] > 0)
+        if not rows.size:
+            continue
+        some = scores.between(block.start, block.stop)
+        found = _cheapest_moves(some, offsets, surplus, places[block], rows)
+        held.append(_Moves(rows + block.start, *found))
+        n_seen, n_held = n_seen + rows.size, n_held + rows.size
+        if n_held > most:  # whatever is dearer here is so among all
+            held = [_joined(held).cheapest(n_wanted)]
+            n_held = held[0].rows.size
+            most = 2 * max(n_held, n_wanted)
+    moves = _joined(held)
+    return moves.cheapest(n_wanted) if n_seen > 2 * n_wanted else moves
+
+
+def _joined(moves: list[_Moves]) -> _Moves:
+    return _Moves(*(np.concatenate(parts) for parts in zip(*moves, strict=True)))
 
 
 def _ranked(scores: Matrix, offsets: Vector) -> tuple[Places, Places, Vector, Vector]:
     """Return each row's best and second best level, and their scores plus offsets."""
     n_rows = scores.shape[1]
-    first, second = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
+    first, second = np.empty(n_rows, dtype=np.int32), np.empty(n_rows, dtype=np.int32)
     best, runner_up = np.empty(n_rows), np.empty(n_rows)
     _rank(scores, offsets, first, second, best, runner_up)
     return first, second, best, runner_up
@@ -240,10 +300,10 @@ def _update(
 
 @kernel
 def _cheapest_moves(
-    scores: Matrix, offsets: Vector, surplus: Places, places: Places, rows: Places
+    scores: Matrix, offsets: Vector, surplus: Counts, places: Places, rows: Rows
 ) -> tuple[Places, Vector]:
     """Return the level with too few rows that each of `rows` fits best, and what is lost by it."""
-    targets = np.empty(rows.size, dtype=np.int64)
+    targets = np.empty(rows.size, dtype=np.int32)
     losses = np.empty(rows.size)
     for position in range(rows.size):
         row = rows[position]
@@ -259,7 +319,7 @@ def _cheapest_moves(
 
 
 @kernel
-def _move(order: Places, rows: Places, targets: Places, surplus: Places, places: Places) -> None:
+def _move(order: Rows, rows: Rows, targets: Places, surplus: Counts, places: Places) -> None:
     """Move rows in the given order as long as their levels have too many and too few."""
     for move in order:
         row, target = rows[move], targets[move]

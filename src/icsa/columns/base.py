@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from icsa.columns.declared import Action, ColumnSpec, Flags, Kind
+from icsa.columns.dummies import Dummies
 from icsa.columns.levels import Levels
 from icsa.columns.readings import Reading, as_numbers
 from icsa.columns.storage import Storage
@@ -150,6 +151,10 @@ class Column(ABC):
             return None
         occupied = np.flatnonzero(self.levels.counts)
         return np.equal(numbers, occupied[1]) if occupied.size == 2 else None
+
+    def decode_dummies(self, dummies: Dummies) -> Vector:
+        """Return what `decode` does, of dummies of levels that need not be in memory."""
+        raise NotImplementedError
 
     def has_its_counts(self, numbers: Vector) -> bool:
         """Return whether released numbers have every level as often as the original has it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from icsa.columns.levels import Counts
-from icsa.matrices import Vector
+from icsa.matrices import Vector, row_blocks
 from icsa.randomness import Stream
 
 __all__ = ["counts_among", "level_tree", "most_moved", "moved_counts", "positions_by_rank"]
@@ -39,12 +39,15 @@ def positions_by_rank(scores: Vector, counts: Counts) -> Vector:
     borders = borders[(borders > 0) & (borders < scores.size)]
     occupied = np.flatnonzero(counts)
     firsts = np.partition(scores, borders)[borders]
-    ranks = np.searchsorted(firsts, scores, side="right")
-    positions = occupied[ranks]
-    if not np.array_equal(np.bincount(positions, minlength=counts.size), counts):
+    positions, found = np.empty(scores.size), np.zeros_like(counts)
+    for rows in row_blocks(scores.size):  # a long column needs the room
+        places = occupied[np.searchsorted(firsts, scores[rows], side="right")]
+        found += np.bincount(places, minlength=counts.size)
+        positions[rows] = places
+    if not np.array_equal(found, counts):
         # Scores are tied across a border. A sort costs more, and decides by the order of rows.
         positions[np.argsort(scores, kind="stable")] = np.repeat(np.arange(counts.size), counts)
-    return positions.astype(np.float64)
+    return positions
 
 
 def counts_among(counts: Counts, n_rows: int) -> Counts:

@@ -12,6 +12,7 @@ import polars as pl
 from icsa.columns.base import Column, KindRecord
 from icsa.columns.counts import counts_among, moved_counts, positions_by_rank
 from icsa.columns.declared import ColumnSpec
+from icsa.columns.dummies import Dummies, DummiesInMemory, LevelScores
 from icsa.columns.levels import Levels, find_levels
 from icsa.columns.unmasked import Constant
 from icsa.errors import InputError
@@ -178,17 +179,16 @@ class Category(_Levelled):
 
     def decode(self, scores: Matrix) -> Vector:
         """Return the positions of the levels that fit the scores best with the original counts."""
+        self.require_scores(scores)
+        return self.decode_dummies(DummiesInMemory(scores))
+
+    def decode_dummies(self, dummies: Dummies) -> Vector:
+        """Return what `decode` does, of dummies that need not be in memory."""
         # Imported here: loading the compiler takes half a second, which inspection need not wait.
         from icsa.columns.assignment import assigned_levels
 
-        self.require_scores(scores)
-        of_levels = np.empty((self.width + 1, scores.shape[0]))
-        rest = of_levels[self.base]
-        rest[:] = 1.0
-        for column, level in enumerate(np.delete(np.arange(self.width + 1), self.base)):
-            of_levels[level] = scores[:, column]
-            rest -= of_levels[level]
-        return assigned_levels(of_levels, counts_among(self.levels.counts, scores.shape[0]))
+        counts = counts_among(self.levels.counts, dummies.n_rows)
+        return assigned_levels(LevelScores(dummies, self.base), counts)
 
 
 _with_levels = partial(

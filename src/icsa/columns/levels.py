@@ -10,8 +10,9 @@ import polars as pl
 
 from icsa.columns.declared import ColumnSpec, reject, without_codes
 from icsa.columns.storage import type_name
+from icsa.columns.value_counts import counted_values
 from icsa.errors import InputError
-from icsa.matrices import Vector
+from icsa.matrices import Vector, row_blocks
 
 __all__ = ["FEWEST_HOLDERS", "Counts", "Levels", "find_levels"]
 
@@ -19,6 +20,8 @@ Counts = npt.NDArray[np.int64]
 
 # A level that fewer people hold points at them.
 FEWEST_HOLDERS = 3
+# Rows whose positions are found at a time.
+_ROWS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,8 +71,9 @@ def find_levels(cells: pl.Series, spec: ColumnSpec, *, keep_unseen: bool = False
         )
     there = without_codes(cells, spec)
     if not spec.levels and there.dtype == pl.String:
-        table = there.drop_nulls().alias("value").value_counts().sort("value")
-        return Levels(table["value"].alias(""), table["count"].cast(pl.Int64).to_numpy())
+        found, held = counted_values(there)
+        order = found.arg_sort()
+        return Levels(found.gather(order).alias(""), held[order.to_numpy()])
     values = _declared_values(there, spec)
     counted = _positions(there, values, spec)
     counts = np.bincount(counted[~np.isnan(counted)].astype(np.intp), minlength=values.len())
@@ -100,18 +104,23 @@ def _declared_values(there: pl.Series, spec: ColumnSpec) -> pl.Series:
 
 
 def _positions(there: pl.Series, values: pl.Series, spec: ColumnSpec) -> Vector:
-    if there.dtype in (pl.Categorical, pl.Enum):
-        there, values = there.cast(pl.String), values.cast(pl.String)
-    if there.dtype == pl.Null or not values.len():
-        found = pl.Series([None] * there.len(), dtype=pl.Float64)
-    else:
-        ranks = pl.Series(np.arange(values.len(), dtype=np.float64))
-        found = there.replace_strict(values, ranks, default=None, return_dtype=pl.Float64)
-    unknown = (found.is_null() & there.is_not_null()).to_numpy()
+    found = np.full(there.len(), np.nan)
+    if there.dtype != pl.Null and values.len():
+        for rows in row_blocks(there.len(), _ROWS):  # a long column needs the room
+            found[rows] = _positions_among(there[rows], values)
     reject(
-        unknown,
+        np.isnan(found) & there.is_not_null().to_numpy(),
         spec,
         "have none of the declared levels",
         "Correct them, declare their levels, or declare them as missing codes.",
     )
+    return found
+
+
+def _positions_among(there: pl.Series, values: pl.Series) -> Vector:
+    """Return the positions of some cells, NaN where they have none."""
+    if there.dtype in (pl.Categorical, pl.Enum):
+        there, values = there.cast(pl.String), values.cast(pl.String)
+    ranks = pl.Series(np.arange(values.len(), dtype=np.float64))
+    found = there.replace_strict(values, ranks, default=None, return_dtype=pl.Float64)
     return found.to_numpy()

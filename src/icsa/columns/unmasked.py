@@ -9,7 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from icsa.columns.base import Column, KindRecord
-from icsa.columns.declared import ColumnSpec, is_present, without_codes
+from icsa.columns.declared import ColumnSpec, Flags, is_present, without_codes
 from icsa.columns.storage import NUMERIC
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector
@@ -120,7 +120,7 @@ class Identifier(_Unscored):
             spec=spec,
             dtype=cells.dtype,
             n_present=int(there.sum()),
-            first=_first_above(cells.filter(pl.Series(there)), cells.len()),
+            first=_first_above(cells, there),
             prefix=_unused_prefix(spec.name, cells),
         )
 
@@ -198,10 +198,12 @@ def _unused_prefix(name: str, cells: pl.Series) -> str:
     return prefix
 
 
-def _first_above(cells: pl.Series, n_rows: int) -> int:
+def _first_above(cells: pl.Series, there: Flags) -> int:
     """Return a power of ten above all numbers, or 0 where the type has no room for it."""
+    n_rows = cells.len()
     if not cells.dtype.is_integer() and not cells.dtype.is_float():
         return 0
+    cells = cells.filter(pl.Series(there))
     finite = cells.filter(cells.is_finite()) if cells.dtype.is_float() else cells
     largest = max(int(finite.max() or 0), n_rows)  # type: ignore[arg-type]
     firsts = 10 ** len(str(largest)), largest

@@ -18,7 +18,7 @@ from icsa.columns.temporal import Duration
 from icsa.columns.unmasked import Constant
 from icsa.correlations import varies
 from icsa.limits import MANY_EQUAL
-from icsa.matrices import Matrix, Vector
+from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.randomness import Stream
 from icsa.recipes import Scale
 
@@ -115,7 +115,9 @@ class ZeroInflated(Column):
         self.require_scores(scores)
         off = self._rows_off(scores)
         numbers = np.full(scores.shape[0], self.spike)
-        numbers[off] = self._off_the_spike(self.part.unrounded(scores[off, 1]))
+        for rows in row_blocks(off.size):  # a long column needs the room
+            away = scores[rows, 1][off[rows]]
+            numbers[rows][off[rows]] = self._off_the_spike(self.part.unrounded(away))
         return numbers
 
     def view(self, numbers: Vector) -> Matrix:

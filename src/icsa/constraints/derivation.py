@@ -106,6 +106,11 @@ class Derivation:
             restored[gap.other] = hold(gap.other, found)
         return compute(self.computed, restored, hold)
 
+    @property
+    def goes_by_row(self) -> bool:
+        """Whether a row of `restore` depends on that row only, not on who is missing elsewhere."""
+        return not any(one.missing for one in self.computed)
+
     def with_missing(self, moved: Callable[[Computed], int]) -> Derivation:
         """Return the derivation with other numbers of missing cells of targets, at least one.
 

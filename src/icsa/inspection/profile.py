@@ -10,6 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from icsa.columns.declared import without_codes
+from icsa.columns.value_counts import counted_values
 from icsa.inspection.limits import LIMITS
 from icsa.matrices import Vector
 from icsa.schema import ColumnSpec
@@ -142,13 +143,10 @@ def profile_of(table: Table, name: str, spec: ColumnSpec | None = None) -> Profi
     if isinstance(cells.dtype, _NESTED):
         there = cells.drop_nulls()
         return Profile(name, variable, cells, there, np.ones(there.len(), dtype=np.int64))
-    there = cells.drop_nulls()
-    if there.dtype.is_float():  # many are different, and sorting them is quicker than hashing
-        numbers, held = np.unique(there.to_numpy(), return_counts=True)
+    if cells.dtype.is_float():  # many are different, and sorting them is quicker than hashing
+        numbers, held = np.unique(cells.drop_nulls().to_numpy(), return_counts=True)
         return Profile(name, variable, cells, pl.Series(numbers), held)
-    counted = there.alias("value").value_counts(name="held")
-    held = counted["held"].cast(pl.Int64).to_numpy()
-    return Profile(name, variable, cells, counted["value"], held)
+    return Profile(name, variable, cells, *counted_values(cells))
 
 
 def cells_there(table: Table, name: str, spec: ColumnSpec | None = None) -> pl.Series:

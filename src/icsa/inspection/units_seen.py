@@ -19,6 +19,7 @@ import polars as pl
 
 from icsa.columns import KINDS, storage_of
 from icsa.columns.declared import Belonging
+from icsa.columns.value_counts import counted_values
 from icsa.inspection.identities import has_diagnoses
 from icsa.inspection.kinds import Guess, guess_kind
 from icsa.inspection.limits import LIMITS
@@ -196,11 +197,10 @@ def may_name(cells: pl.Series) -> bool:
         return False
     if dtype.is_float() and (cells.head(LIMITS.quick_sample) % 1 != 0).any():  # no whole numbers
         return False
-    distinct = cells.n_unique()
-    if not LIMITS.fewest_given <= distinct <= n_rows / LIMITS.rows_a_unit:
+    _, held = counted_values(cells)
+    if not LIMITS.fewest_given <= held.size <= n_rows / LIMITS.rows_a_unit:
         return False
-    counts = cells.alias("cell").value_counts(name="held")["held"]
-    shared = int(counts.filter(counts > 1).sum())
+    shared = int(held[held > 1].sum())
     return shared >= LIMITS.mostly * n_rows
 
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from icsa.columns import Column
 from icsa.columns.counts import moved_counts, positions_by_rank
+from icsa.columns.dummies import Dummies
 from icsa.errors import InputError
 from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.randomness import Key, Stream
@@ -156,7 +157,8 @@ class Part:
             numbers = np.full(own.shape[0], np.nan)
             present = ~missing
             if present.any():
-                numbers[present] = column.decode(settled(own[present]))
+                there = _moved_up(own, present) if in_place else own[present]
+                numbers[present] = column.decode(settled(there))
         elif in_place and column.decodes_by_row:
             numbers = own[:, 0]
             _fill_by_blocks(numbers, column.decode, settled(own))
@@ -166,6 +168,15 @@ class Part:
             return numbers
         own[:, 0] = numbers
         return own[:, 0]
+
+    def decode_dummies(self, dummies: Dummies, missing: Flags | None) -> Vector:
+        """Return what `decode` does, of dummies of the rows that are not missing."""
+        if missing is None:
+            return self.column.decode_dummies(dummies)
+        numbers = np.full(missing.size, np.nan)
+        if dummies.n_rows:
+            numbers[~missing] = self.column.decode_dummies(dummies)
+        return numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,11 +336,12 @@ class Encoding:
 
     def _missing_rows(self, group: int, indicator: Vector, within: Flags | None) -> Flags:
         """Return the rows in which a pattern is missing, those of another one among them."""
-        missing = np.zeros(indicator.size, dtype=bool)
-        if within is not None:
-            missing |= within
-        left = np.flatnonzero(~missing)
-        count = max(round(self.group_shares[group] * indicator.size) - missing.sum(), 0)
+        count = round(self.group_shares[group] * indicator.size)
+        if within is None:
+            counts = np.array([indicator.size - count, count])
+            return np.equal(positions_by_rank(indicator, counts), 1.0)
+        missing, left = within.copy(), np.flatnonzero(~within)
+        count = max(count - int(within.sum()), 0)
         counts = np.array([left.size - count, count])
         missing[left] = positions_by_rank(indicator[left], counts) == 1.0
         return missing
@@ -345,6 +357,14 @@ class Encoding:
             indicator = scores[:, self.n_columns_scores + group]
             found[group] = self._missing_rows(int(group), indicator, inside)
         return [found[group] for group in range(len(found))]
+
+
+def _moved_up(own: Matrix, rows: Flags) -> Matrix:
+    """Return some rows, written over the first ones."""
+    n_rows = int(np.count_nonzero(rows))
+    for column in own.T:
+        column[:n_rows] = column[rows]
+    return own[:n_rows]
 
 
 def _fill_by_blocks(

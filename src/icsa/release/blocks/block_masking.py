@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from types import MappingProxyType
 
 import numpy as np
@@ -14,11 +15,12 @@ from icsa.constraints.grammar import Rule
 from icsa.constraints.keeping import Bonds, joined, mended_columns, rules_of
 from icsa.ics import InvariantCoordinates
 from icsa.masks import MASKS
-from icsa.matrices import row_blocks
+from icsa.matrices import Vector, row_blocks
 from icsa.randomness import Key, as_key
 from icsa.release.blocks.ground import Ground
 from icsa.release.blocks.passes import Passes, Task
 from icsa.release.blocks.scratch import Scratch, StoredNumbers
+from icsa.release.blocks.stored_dummies import StoredDummies
 from icsa.release.calibration import Move
 from icsa.release.encoding import Encoding, Part
 from icsa.release.planning import Plan, calibration_rows
@@ -33,6 +35,9 @@ __all__ = [
     "take_mended",
     "to_coordinates",
 ]
+
+# Rows of columns that belong together which are computed at a time.
+_ROWS = 1 << 17
 
 
 def release_numbers(
@@ -137,6 +142,10 @@ def decode_column(scratch: Scratch, number: int, part: Part, encoding: Encoding)
             part.group, lambda group: scratch.column("back", first + group)
         )
     places = range(part.place.start, part.place.stop)
+    if part.column.without_dummy is not None:
+        dummies = StoredDummies(scratch, "back", places, missing)
+        scratch.write("decoded", number, part.decode_dummies(dummies, missing))
+        return
     own = scratch.rows("back", places, slice(0, scratch.n_rows))
     numbers = part.decode(own, missing, keeps_quantiles=encoding.keeps_quantiles, in_place=True)
     scratch.write("decoded", number, numbers)
@@ -165,14 +174,32 @@ def restore_columns(
             gaps=tuple(gap for gap in derivation.gaps if gap.columns <= group),
         )
         own = {*group, *(gap.name for gap in ours.gaps)}
-        numbers = {name: stored[name] for name in stored if name in own}
         related |= own
-        for name, found in ours.restore(numbers, coded, bonds.hold).items():
-            if name not in above:
-                scratch.write("released", names.index(name), found)
+        restored = _restored_by_blocks(scratch.n_rows, stored, own, ours, coded, bonds)
+        first = next(restored)
+        ours_now = [name for name in first if name not in above]
+        with scratch.written("released", map(names.index, ours_now)) as files:
+            for found in chain([first], restored):
+                for name, file in zip(ours_now, files, strict=True):
+                    np.ascontiguousarray(found[name]).tofile(file)
     for name, place in places.items():
         if name not in related:
             scratch.link(*place, "released", names.index(name))
+
+
+def _restored_by_blocks(
+    n_rows: int,
+    stored: StoredNumbers,
+    names: set[str],
+    derivation: Derivation,
+    coded: Mapping[str, Column],
+    bonds: Bonds,
+) -> Iterator[dict[str, Vector]]:
+    """Yield the numbers of columns that belong together, some rows after the other."""
+    whole = not derivation.goes_by_row
+    for rows in row_blocks(n_rows, n_rows if whole else _ROWS):
+        numbers = {name: stored[name][rows] for name in stored if name in names}
+        yield derivation.restore(numbers, coded, bonds.hold)
 
 
 def _keep_rules(

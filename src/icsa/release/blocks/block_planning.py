@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from icsa.columns import Column
+from icsa.columns.assignment import ACTIVE_SHARE
 from icsa.constraints import Derivation, parse_rule
 from icsa.constraints.coded_columns import (
     Quantity,
@@ -25,6 +27,7 @@ from icsa.release.blocks.block_preparing import Prepared
 from icsa.release.blocks.ground import Ground
 from icsa.release.blocks.passes import Passes, Task
 from icsa.release.blocks.scratch import Scratch, StoredNumbers
+from icsa.release.blocks.stored_dummies import write_scores
 from icsa.release.chosen_method import chosen_method, n_looked_at, require_no_mask_chosen
 from icsa.release.coordinates import coordinate_notes, judges_of, outlying_note
 from icsa.release.encoding import (
@@ -51,9 +54,11 @@ from icsa.schema import Schema
 
 __all__ = ["encode_column", "plan_in_blocks"]
 
-# Up to so many scores, a column takes no more while it is decoded than while it is fitted.
-_FEW_SCORES = 2
-# Columns that decoding levels, or computing columns, holds besides scores and results.
+# Up to so many levels, a column takes no more while it is decoded than while it is fitted.
+_FEW_LEVELS = 20
+# Columns that decoding levels holds besides the scores of rows that are near to another level.
+_WITH_LEVELS = 4
+# Columns that computing columns holds besides these and results.
 _BESIDES = 4
 
 Places = Mapping[str, tuple[str, int]]
@@ -140,25 +145,35 @@ def _require_room(
 ) -> None:
     """Refuse what holds more columns at a time than fit, before the long passes begin."""
     for part in encoding.parts:
-        width = part.column.width
-        if width > _FEW_SCORES:
+        n_levels = part.column.width + 1
+        if n_levels > _FEW_LEVELS:
             ground.require_room(
-                2 * width + _BESIDES,
-                f"Column {part.column.name!r}: its {width + 1} levels",
+                _WITH_LEVELS + math.ceil(n_levels * ACTIVE_SHARE),
+                f"Column {part.column.name!r}: its {n_levels:,} levels",
                 "Merge rare levels, drop the column, or give --memory more.",
             )
-    rules = (parse_rule(text, list(schema.columns)).columns for text in schema.rules)
-    related = [one.columns for one in derivation.computed]
-    related += [gap.columns for gap in derivation.gaps]
-    together = joined(related)
-    if schema.rules:
-        together = [frozenset().union(*related, *rules)]
-    for names in together:
+    for names in _held_together(derivation, schema):
         ground.require_room(
             2 * len(names) + _BESIDES,
             f"{', '.join(sorted(names))}: columns that relations or rules hold together",
             "Take rules out of the schema, drop a column, or give --memory more.",
         )
+
+
+def _held_together(derivation: Derivation, schema: Schema) -> list[frozenset[str]]:
+    """Return columns that are in memory together: all that rules, or bounds, may move cells of.
+
+    What else follows from others goes row by row, but for those with missing cells of their own.
+    """
+    rules = [parse_rule(text, list(schema.columns)).columns for text in schema.rules]
+    related = [one.columns for one in derivation.computed]
+    related += [gap.columns for gap in derivation.gaps]
+    every: frozenset[str] = frozenset().union(*related, *rules)
+    specs = [schema.columns[name] for names in related for name in names if name in schema.columns]
+    if rules or any(spec.lower is not None or spec.upper is not None for spec in specs):
+        return [every]
+    whole = {one.target for one in derivation.computed if one.missing}
+    return [names for names in joined(related) if not whole.isdisjoint(names)]
 
 
 def _require_coordinates(method: Method, why: str = "") -> None:
@@ -268,18 +283,16 @@ def encode_column(
 ) -> dict[int, bool]:
     """Write the scores of a column; return which have gaps, and whether nothing else."""
     numbers = scratch.column(*place)
-    scores = np.empty((scratch.n_rows, part.column.width), order="F")
-    part.encode(numbers, scores)
+    write_scores(scratch, "raw", part, numbers)
     if indicator is not None:
         scratch.write("raw", indicator, np.isnan(numbers).astype(np.float64))
     del numbers
     found = {}
-    for j in range(part.column.width):
-        number, missing = part.place.start + j, np.isnan(scores[:, j])
+    for number in range(part.place.start, part.place.stop):
+        missing = np.isnan(scratch.column("raw", number))
         if missing.any():
             scratch.write("gaps", number, missing)
             found[number] = bool(missing.all())
-        scratch.write("raw", number, scores[:, j])
     return found
 
 

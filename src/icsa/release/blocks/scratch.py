@@ -13,13 +13,13 @@ import pickle
 import re
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from io import RawIOBase
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -61,12 +61,22 @@ class Scratch:
 
     def write(self, what: str, place: int, column: npt.NDArray[Any]) -> None:
         """Keep a column, as a whole or not at all."""
-        path = self.path(what, place)
+        with self.written(what, [place]) as (file,):
+            np.ascontiguousarray(column).tofile(file)
+
+    @contextmanager
+    def written(self, what: str, places: Iterable[int]) -> Iterator[list[IO[bytes]]]:
+        """Give files to write columns to, which are kept as a whole or not at all."""
+        with ExitStack() as stack:
+            yield [stack.enter_context(self._one_written(self.path(what, one))) for one in places]
+
+    @contextmanager
+    def _one_written(self, path: Path) -> Iterator[IO[bytes]]:
         path.parent.mkdir(exist_ok=True)
         with self._put_in_place(path) as beside:
             mode = "r+b" if self._take_spare(beside) else "wb"
             with beside.open(mode) as file:
-                np.ascontiguousarray(column).tofile(file)
+                yield file
                 file.truncate()
 
     @contextmanager
