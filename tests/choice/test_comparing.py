@@ -16,7 +16,8 @@ import icsa
 from icsa import cli
 from icsa.choice import Advice, Candidate, Compared
 from icsa.choice.budget import Size, draw_plan
-from icsa.choice.comparing import _announced, _some_rows
+from icsa.choice.compared_rows import some_rows
+from icsa.choice.comparing import _announced
 from icsa.errors import InputError
 from icsa.inspection import guess_schema
 from icsa.schema import with_design
@@ -149,7 +150,7 @@ def test_people_with_several_rows_are_compared_with_all_of_them(of_visits: Compa
 
 def test_a_short_race_takes_people_with_all_their_rows() -> None:
     table = from_frame(visits(90))
-    some = _some_rows(table, 200, with_design(guess_schema(table), unit="id").design)
+    some = some_rows(table, 200, with_design(guess_schema(table), unit="id").design)
     assert 200 <= some.frame.height < 215  # the last one may go beyond, by less than 12 rows
     whole = table.frame.filter(pl.col("id").is_in(some.frame["id"].unique().to_list()))
     assert whole.height == some.frame.height

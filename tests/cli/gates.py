@@ -29,10 +29,13 @@ sys.exit(run(sys.argv[2:]))
 
 
 @contextmanager
-def waiting_after(task: str, *command: str) -> Iterator[subprocess.Popen[str]]:
-    """Give the process of a command that has done a task of a pass and waits for a signal."""
+def waiting_after(task: str, *command: str, first: str = "") -> Iterator[subprocess.Popen[str]]:
+    """Give the process of a command that has done a task of a pass and waits for a signal.
+
+    `first` is Python code that comes before.
+    """
     with subprocess.Popen(
-        [sys.executable, "-c", _WAITING, task, *command],
+        [sys.executable, "-c", first + _WAITING, task, *command],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -9,5 +9,6 @@ from icsa.choice.advice import Advice
 from icsa.choice.candidates import Candidate
 from icsa.choice.comparing import BUDGET, Compared, compare
 from icsa.choice.standings import Standing
+from icsa.choice.stored_choice import compare_stored
 
-__all__ = ["BUDGET", "Advice", "Candidate", "Compared", "Standing", "compare"]
+__all__ = ["BUDGET", "Advice", "Candidate", "Compared", "Standing", "compare", "compare_stored"]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from icsa.assessment.fresh_releases import FEWEST_REDRAWS, usual_redraws
 from icsa.assessment.rehearsal import rehearsal_seconds, usual_halves
 from icsa.errors import InputError
+from icsa.limits import LONG
 
 __all__ = ["FINALISTS", "DrawPlan", "RoundDraws", "Size", "draw_plan"]
 
@@ -124,13 +125,14 @@ def draw_plan(size: Size, minutes: float) -> DrawPlan:
     >>> plan = draw_plan(Size(400, 30, 9, 6), 5.0)
     >>> plan.rows, [found.keys for found in plan.rounds], plan.fresh
     (400, [12, 12, 16], 24)
-    >>> draw_plan(Size(1_000_000, 30, 9, 6), 5.0).rows
-    1000
+    >>> [draw_plan(Size(1_000_000, 30, 9, 6), minutes).rows for minutes in (5.0, 1e9)]
+    [1000, 10000]
     """
     if not 0.0 < minutes < math.inf:
         raise InputError(f"The budget must be more than 0 minutes: got {minutes:g}.")
     budget = 60.0 * minutes
-    fitting = [rows for rows in (*_ROWS, size.rows) if rows <= size.rows]
+    all_rows = size.rows if size.rows <= LONG else 0  # longer ones may be in files
+    fitting = [rows for rows in (*_ROWS, all_rows) if 0 < rows <= size.rows]
     plans = [_plan(_with_rows(size, rows), 1) for rows in sorted({*fitting, min(size.rows, 500)})]
     # The longest table that the smallest race has the time for.
     rows = max((plan.rows for plan in plans if plan.seconds <= budget), default=plans[0].rows)

@@ -10,21 +10,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from icsa.assessment.asked import Asked, check_asked
 from icsa.assessment.usefulness import fitted_models
 from icsa.assessment.whom_compared import matched
 from icsa.choice.advice import Advice, advise, front_of
 from icsa.choice.budget import DrawPlan, Size, draw_plan
 from icsa.choice.candidates import candidates_of
+from icsa.choice.compared_rows import ToCompare, some_rows
 from icsa.choice.race import Engine, run_race
 from icsa.choice.standings import Standing
 from icsa.choice.trials import RaceConfig, Subject
 from icsa.errors import InputError
 from icsa.files import write_text_atomically
 from icsa.inspection import guess_schema
-from icsa.inspection.unit_rows import rows_of_units, taken
 from icsa.inspection.units_seen import units_seen
 from icsa.jobs import spoken
 from icsa.measures import Measure
@@ -33,13 +31,11 @@ from icsa.schema import Design, Schema, with_design
 from icsa.tables import Table, from_frame
 from icsa.utility.lost_curves import curves_of
 
-__all__ = ["BUDGET", "Compared", "compare"]
+__all__ = ["BUDGET", "Compared", "compare", "compare_declared"]
 
 # Minutes of one core.
 BUDGET = 5.0
 _VERSION = 1
-# Fixed, and no secret: it chooses the rows of a long table.
-_SEED = 20_011
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -136,6 +132,7 @@ def compare(
     role: str | None = None,
     weight: str | None = None,
     strata: str | Sequence[str] = (),
+    raking: bool = True,
     models: Sequence[str] = (),
     classify: Sequence[str] = (),
     methods: Sequence[str] = (),
@@ -162,7 +159,7 @@ def compare(
     table : pandas, polars or pyarrow table, or icsa.tables.Table
     schema : Schema, optional
         What each column is; by default guessed.
-    unit, time, bound, role, weight, strata : optional
+    unit, time, bound, role, weight, strata, raking : optional
         Whom the rows are about, as in `icsa.anonymize`; they go before what the schema says. With a
         unit people are compared, halved and planted with all their rows, and rivals, which know of
         rows only, are left out.
@@ -174,7 +171,8 @@ def compare(
         As in `icsa.anonymize`.
     budget : float
         Minutes of one core, by a fixed model of what draws cost, so that the same budget gives the
-        same result on any machine. A long table is compared on a sample of its rows.
+        same result on any machine. A long table is compared on a sample of its rows: at most 10,000
+        of those with more than 200,000.
     seed : int
         Of everything random. No release of a race is handed out.
     workers, dask, folder
@@ -192,6 +190,7 @@ def compare(
 
     Examples
     --------
+    >>> import numpy as np
     >>> import polars as pl
     >>> x = np.random.default_rng(1).normal(size=(80, 4)).round(2)
     >>> frame = pl.DataFrame(x, schema=["a", "b", "c", "d"])
@@ -203,40 +202,77 @@ def compare(
     names = (strata,) if isinstance(strata, str) else tuple(strata)
     rows = {"unit": unit, "time": time, "bound": bound, "role": role, "weight": weight}
     said = {**rows, "strata": names}
-    declared = _declared(source, schema, keep, drop, said)
-    candidates = candidates_of(declared, methods)
-    own = sum(not one.rival for one in candidates)
-    size = Size(
-        source.frame.height,
-        source.frame.width,
-        own,
-        len(candidates) - own,
-        len(models) + 4 * len(classify),
-        designed=bool(declared.design.columns or declared.design.strata),
-    )
-    plan = draw_plan(size, budget)
-    subject = Subject(_some_rows(source, plan.rows, declared.design), declared)
-    config = _config(subject, seed, models, classify)
+    own = said if raking else {**said, "raking": False}
+    declared = _declared(source, schema, keep, drop, own)
     engine = Engine(
         workers=workers,
         dask=dask,
         folder=None if folder is None else Path(folder),
         progress=progress,
     )
-    if progress is True:
-        print(f"icsa: {_announced(plan, budget, workers)}", file=sys.stderr, flush=True)
+    return compare_declared(
+        ToCompare(
+            schema=declared,
+            n_rows=source.frame.height,
+            n_columns=source.frame.width,
+            some_rows=lambda count: some_rows(source, count, declared.design),
+            file=None if source.origin is None else source.origin.path,
+            said=said,
+        ),
+        engine,
+        models=models,
+        classify=classify,
+        methods=methods,
+        budget=budget,
+        seed=seed,
+        announced=progress is True,
+        schema_file=schema_file,
+    )
+
+
+def compare_declared(
+    source: ToCompare,
+    engine: Engine,
+    *,
+    models: Sequence[str],
+    classify: Sequence[str],
+    methods: Sequence[str] = (),
+    budget: float = BUDGET,
+    seed: int = 0,
+    announced: bool = False,
+    schema_file: Path | None = None,
+) -> Compared:
+    """Return what `compare` does; `announced`: say first on standard error how long it takes."""
+    declared = source.schema
+    everybody = candidates_of(declared, methods)
+    candidates = [one for one in everybody if one.method not in source.left_out]
+    own = sum(not one.rival for one in everybody)
+    size = Size(
+        source.n_rows,
+        source.n_columns,
+        own,
+        len(everybody) - own,
+        len(models) + 4 * len(classify),
+        designed=bool(declared.design.columns or declared.design.strata),
+    )
+    plan = draw_plan(size, budget)
+    subject = Subject(source.some_rows(plan.rows), declared)
+    config = _config(subject, seed, models, classify)
+    if announced:
+        told = _announced(plan, budget, engine.workers)
+        print(f"icsa: {told}", file=sys.stderr, flush=True)
     standings = run_race(candidates, config, subject, plan, replace(size, rows=plan.rows), engine)
-    file = None if source.origin is None else source.origin.path
-    advice = advise(standings, file, schema_file, said)
+    advice = advise(standings, source.file, schema_file, source.said)
     if advice is None:
         raise InputError(f"No candidate can be made of this table: {standings[0].why_not}")
+    notes = _notes(subject.table.frame.height, size.rows, declared.design)
     return Compared(
         candidates=tuple(standings),
         advice=advice[0],
         plan=plan,
         n_rows=size.rows,
         n_columns=size.columns,
-        notes=_notes(subject.table.frame.height, size.rows, declared.design),
+        notes=notes if len(candidates) == len(everybody) else (*notes, source.why_left_out),
     )
 
 
@@ -265,22 +301,6 @@ def _announced(plan: DrawPlan, budget: float, workers: int) -> str:
     if plan.seconds <= 60.0 * budget:
         return told
     return f"{told} That is more than the budget of {budget:g} minutes: it is the smallest race."
-
-
-def _some_rows(table: Table, count: int, design: Design) -> Table:
-    """Return a table of so many rows, drawn from all; of people with several, all or none."""
-    n = table.frame.height
-    if count >= n:
-        return table
-    generator = np.random.default_rng(_SEED)
-    if not design.unit:
-        return taken(table, np.sort(generator.permutation(n)[:count]))
-    units = rows_of_units(table.frame[design.unit])
-    order = generator.permutation(units.n_units)
-    sizes = np.diff(units.starts)[order]
-    kept = np.zeros(units.n_units, dtype=bool)
-    kept[order] = np.cumsum(sizes) - sizes < count  # the last one may go a little beyond
-    return taken(table, np.sort(units.order[kept[units.unit]]))
 
 
 def _config(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -37,7 +38,7 @@ class Engine:
     """
 
     workers: int = 1
-    dask: str | None = None
+    dask: Any = None
     folder: Path | None = None
     progress: bool | Callable[[str, float], None] = False
 
@@ -97,7 +98,7 @@ class _Race:
         seconds = found.seconds(self._size)
         who = self._all if not number else self._staying(number)
         if number:
-            gone = self._plan.staying(number, len(self._own)) - len(who)
+            gone = self._most(number) - len(who)
             self._pace.forget(gone, gone * seconds)
         tried = self._tried(f"round-{number + 1}", who, draws, seconds)
         for one in who:
@@ -121,8 +122,15 @@ class _Race:
     def _planned(self) -> int:
         """Return how many jobs there are at most, if the first finalists are enough."""
         own = len(self._own)
-        rounds = sum(self._plan.staying(k, own) for k in range(len(self._plan.rounds)))
+        rounds = sum(map(self._most, range(len(self._plan.rounds))))
         return rounds + len(self._all) - own + min(FINALISTS, own)
+
+    def _most(self, number: int) -> int:
+        """Return how many of our own are in a round at most.
+
+        Whoever was left out counts, so that the others go on as they would beside them.
+        """
+        return min(len(self._own), self._plan.staying(number, self._size.candidates))
 
     def _staying(self, number: int) -> list[Candidate]:
         """Return who is in a round: none that is clearly worse than the best, and at most half."""
@@ -134,7 +142,7 @@ class _Race:
             for one in allowed
             if limit is None or one.raced.low is None or one.raced.low <= limit
         ]
-        return close[: self._plan.staying(number, len(self._own))]
+        return close[: self._most(number)]
 
     def _ranking(self) -> list[Standing]:
         """Return our own candidates that can be made, the least loss first."""

@@ -42,6 +42,7 @@ from icsa.cli.arguments import (
 from icsa.cli.assessment_summary import print_assessment
 from icsa.cli.choosing import Choose, chosen_options, require_choosing
 from icsa.cli.compare import Budget, Classify, Models
+from icsa.cli.large_choosing import LargeChoice
 from icsa.cli.large_inputs import AskedFor, known_kind, large_table
 from icsa.cli.large_reports import LargeReports
 from icsa.cli.large_tables import (
@@ -55,7 +56,6 @@ from icsa.cli.large_tables import (
 from icsa.cli.made_in_memory import explain_in_memory, made_in_memory
 from icsa.cli.release_summary import print_release, print_release_json
 from icsa.cli.reporting import AskedReports, report_on
-from icsa.errors import InputError
 from icsa.masks import MASKS
 from icsa.recipes import RECIPES, Recipe
 
@@ -202,7 +202,8 @@ def anonymize(
     from icsa.files import is_several, require_readable
     from icsa.tables import default_output, output_kind
 
-    # With --choose the workers are for comparing.
+    # With --choose the workers are for comparing, too, which is no reason to go by files.
+    processes = workers if workers > 1 else None
     asked = AskedFor(memory, 1 if choose else workers, dask, scratch, resume, explain)
     reading = {"separator": separator, "decimal": decimal, "encoding": encoding, "sheet": sheet}
     require_of_use([file], **reading)
@@ -249,20 +250,18 @@ def anonymize(
     }
     choices = {"keep": keep or (), "drop": drop or (), "recipe": recipe, "design": design}
     if large is not None:
-        if choose:
-            raise InputError(
-                "--choose needs the table in memory, and this one is released from files. Compare "
-                "on a part of it with icsa compare, and name what it advises."
-            )
+        asked_of_choice = tuple(model or ()), tuple(classify or ()), budget, processes
+        choice = LargeChoice(*asked_of_choice, quiet=quietly) if choose else None
         with telling_what_is_written([target, save_key, *reports.values()]):
             anonymize_large(
                 large,
-                asked,
+                asked._replace(workers=workers),
                 large_reports,
                 seed=seed,
                 save_key=save_key,
                 choices=choices,
                 options=options,
+                choice=choice,
                 force=force,
                 quiet=quiet,
                 as_json=as_json,
@@ -283,7 +282,7 @@ def anonymize(
         if choose:
             wanted: dict[str, Any] = {"models": model or (), "classify": classify or ()}
             wanted |= {"budget": budget, "schema_file": schema}
-            wanted["workers"] = workers if workers > 1 else None
+            wanted["workers"] = processes
             table = read()
             with naming_the_sheet(table.layout), naming_the_file(file):
                 declared = schema_of(schema, table)

@@ -192,6 +192,7 @@ def assess_large(
     schema: Path | None,
     named: Mapping[str, Path | None],
     quiet: bool,
+    alone: bool = True,
     **wanted: Any,
 ) -> Assessment:
     """Return the assessment of tables in files.
@@ -211,6 +212,8 @@ def assess_large(
     named : mapping of str to Path
         Other files, by their roles.
     quiet : bool
+    alone : bool
+        Whether the command does nothing else: one that does has told what killed runs left.
     **wanted
         As `icsa.assessment.blocks.large_assessing.Wanted` takes it.
     """
@@ -226,7 +229,7 @@ def assess_large(
     if against is not None:
         sources.append(against)
     if not quiet:
-        if making.release is None:  # whoever made it has told that before
+        if alone:
             _tell_leftovers(resources.scratch)
         _say(sources, resources.scratch, scratch_of(sources, design, schema))
     cells = sum(table.n_rows * len(table.names) for table in sources)

@@ -11,11 +11,20 @@ import typer
 from icsa.errors import InputError
 
 if TYPE_CHECKING:
+    from icsa.assessment import Assessment
+    from icsa.choice import Compared
     from icsa.release import Release
     from icsa.schema import Schema
     from icsa.tables import Table
 
-__all__ = ["Choose", "chosen_options", "require_choosing", "require_released"]
+__all__ = [
+    "Choose",
+    "chosen_options",
+    "require_choosing",
+    "require_released",
+    "require_word",
+    "take_advice",
+]
 
 # The exit code where nothing may be released.
 _NOT_RELEASED = 3
@@ -60,16 +69,17 @@ def chosen_options(
     """
     from icsa.cli.compare import compared
 
-    said = {key: value for key, value in choices["design"].items() if key != "raking"}
-    if choices["design"].get("raking") is False:
-        from icsa.inspection import guess_schema
-        from icsa.schema import with_design
-
-        schema = with_design(guess_schema(table) if schema is None else schema, raking=False)
     fates = {"keep": choices["keep"], "drop": choices["drop"]}
-    found = compared(table, schema, quiet=quiet, **fates, **said, **asked)
+    found = compared(table, schema, quiet=quiet, **fates, **choices["design"], **asked)
+    return take_advice(found, quiet=quiet)
+
+
+def take_advice(found: Compared, *, quiet: bool) -> dict[str, Any]:
+    """Return the options of the release that is advised, after saying why; exit with 3 for none."""
     if not quiet:
         print(found.advice.text)
+        for note in found.notes:
+            print(f"note: {note}")
     if not found.advice.may_be_released:
         print("icsa: nothing was written.", file=sys.stderr)
         raise typer.Exit(_NOT_RELEASED)
@@ -80,7 +90,11 @@ def require_released(table: Table, made: Release, schema: Schema) -> None:
     """Exit with 3 unless the word of the very release that is about to be written is release."""
     from icsa.assessment import assess
 
-    found = assess(table, made.table, schema=schema)
+    require_word(assess(table, made.table, schema=schema))
+
+
+def require_word(found: Assessment) -> None:
+    """Exit with 3 unless the word of an assessment is release."""
     if found.verdict == "release":
         return
     why = "; ".join(reason.text for reason in found.reasons)

@@ -39,7 +39,15 @@ if TYPE_CHECKING:
     from icsa.schema import Schema
     from icsa.tables import Table
 
-__all__ = ["Budget", "Classify", "Models", "Workers", "compare", "compared"]
+__all__ = [
+    "Budget",
+    "Classify",
+    "Models",
+    "Workers",
+    "compare",
+    "compared",
+    "stage_in_words",
+]
 
 File = Annotated[
     Path, typer.Argument(metavar="FILE", help="CSV, Parquet, xlsx, SPSS, Stata or SAS file.")
@@ -169,7 +177,7 @@ def compared(
     try:
         with heard_stages() as heard:
             if heard is not None:
-                heard(_in_words("round-1"), 0.0)
+                heard(stage_in_words("round-1"), 0.0)
             return compare_releases(
                 table,
                 schema=schema,
@@ -178,7 +186,7 @@ def compared(
                 folder=folder,
                 progress=not quiet
                 if heard is None
-                else lambda stage, share: heard(_in_words(stage), share),
+                else lambda stage, share: heard(stage_in_words(stage), share),
                 **options,
             )
     except KeyboardInterrupt as stop:
@@ -187,12 +195,12 @@ def compared(
         raise
 
 
-def _in_words(stage: str) -> str:
+def stage_in_words(stage: str) -> str:
     """Return a stage of the race for people.
 
     Examples
     --------
-    >>> _in_words("round-2"), _in_words("final-1")
+    >>> stage_in_words("round-2"), stage_in_words("final-1")
     ('round 2 of the race', 'assessing the best in full')
     """
     kind, _, number = stage.partition("-")

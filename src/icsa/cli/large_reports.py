@@ -83,22 +83,14 @@ class LargeReports(NamedTuple):
         """Return the assessment of a release that is written, after its reports; None for none."""
         if not self.asked.wanted:
             return None
-        from icsa.assessment.asked import Asked
-
         with self._telling_that_it_stays():
-            pair = StoredPair(source, source_of(self.target, self._reading_of(release)))
-            assessment = assess_large(
-                pair,
-                (self.file, self.target),
-                Means(means.memory, means.workers, means.dask, means.scratch or self.target.parent),
+            assessment = self._assessed(
+                source,
+                self.target,
+                release,
+                means,
                 Making.of(release, choices, options, again=not design.unit),
-                self.design,
-                against=None,
-                also_released=None,
-                schema=self.schema,
-                named={"schema": self.schema},
                 quiet=quiet,
-                asked=Asked(),
                 rehearse=self.asked.rehearse,
                 redraws=self.asked.redraws,
                 prepared_by=self.asked.prepared_by,
@@ -106,6 +98,44 @@ class LargeReports(NamedTuple):
             )
             write_reports(assessment, self.asked.paths)
         return assessment
+
+    def looked_at(
+        self, source: Source, held: Path, release: Release, means: AskedFor, *, quiet: bool
+    ) -> Assessment:
+        """Return the assessment of a release before it has its name, by its cells alone."""
+        return self._assessed(
+            source, held, release, means, Making(), quiet=quiet, rehearse=None, redraws=0
+        )
+
+    def _assessed(
+        self,
+        source: Source,
+        released: Path,
+        release: Release,
+        means: AskedFor,
+        making: Making,
+        *,
+        quiet: bool,
+        **wanted: Any,
+    ) -> Assessment:
+        """Return the assessment of a release in a file, from the files of both tables."""
+        from icsa.assessment.asked import Asked
+
+        return assess_large(
+            StoredPair(source, source_of(released, self._reading_of(release))),
+            (self.file, self.target),
+            Means(means.memory, means.workers, means.dask, means.scratch or self.target.parent),
+            making,
+            self.design,
+            against=None,
+            also_released=None,
+            schema=self.schema,
+            named={"schema": self.schema},
+            quiet=quiet,
+            alone=False,
+            asked=Asked(),
+            **wanted,
+        )
 
     def _reading_of(self, release: Release) -> dict[str, Any]:
         """Return how the release is to be read, where somebody said how the original is."""

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import os
-import re
-import shutil
-import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from icsa.cli.console import plain
 from icsa.cli.large_inputs import AskedFor, allowed_bytes, known_kind, written_as
+from icsa.cli.large_leftovers import held_back, remove_unfinished, tell_leftovers
 from icsa.errors import InputError
 
 if TYPE_CHECKING:
+    from icsa.cli.large_choosing import LargeChoice
     from icsa.cli.large_reports import LargeReports
     from icsa.randomness import Key
     from icsa.release import Release
-    from icsa.release.blocks import MadeInBlocks, Passes
+    from icsa.release.blocks import Ground, MadeInBlocks, Passes
     from icsa.release.blocks.large_runs import Resources
     from icsa.release.blocks.scratch_runs import Run
     from icsa.release.blocks.text_tables import TextTable
@@ -95,11 +92,15 @@ def anonymize_large(
     save_key: Path | None,
     choices: Mapping[str, Any],
     options: MethodOptions,
+    choice: LargeChoice | None,
     force: bool,
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Release a table from its files, and report on it; or explain how that would be done."""
+    """Release a table from its files, and report on it; or explain how that would be done.
+
+    With a `choice` recipe and options are found out first.
+    """
     from icsa.cli.assessment_summary import print_assessment
     from icsa.cli.release_summary import print_release, print_release_json
     from icsa.release.blocks.large_runs import Resources
@@ -112,7 +113,7 @@ def anonymize_large(
         resume=asked.resume,
     )
     if asked.explain:
-        _explain(source, resources, reports, choices)
+        _explain(source, resources, reports, choices, choice)
         return
     made = _released(
         source,
@@ -123,14 +124,16 @@ def anonymize_large(
         save_key=save_key,
         choices=choices,
         options=options,
+        choice=choice,
         force=force,
         quiet=quietly,
     )
-    found = reports.written(source, *made[::2], asked, choices, options, quiet=quietly)
+    release, table, design, options = made
+    found = reports.written(source, release, design, asked, choices, options, quiet=quietly)
     if as_json:
-        print_release_json(made.release, target)
+        print_release_json(release, target)
     elif not quiet:
-        print_release(*made, file, target, save_key)
+        print_release(release, table, design, file, target, save_key)
         if found is not None:
             print_assessment(found, tuple(reports.asked.paths.values()))
 
@@ -140,6 +143,7 @@ def _explain(
     resources: Resources,
     reports: LargeReports,
     choices: Mapping[str, Any],
+    choice: LargeChoice | None,
 ) -> None:
     from icsa.cli.arguments import naming_the_file, schema_of
     from icsa.cli.large_explained import print_explanation
@@ -151,16 +155,52 @@ def _explain(
         with naming_the_file(reports.file):
             declared = schema_of(reports.schema, source.without_rows())
             reports.require_possible(_design(declared, choices))
-    following = reports.explained(source, resources.scratch)
-    print_explanation(source, resources, ways_of(declared, choices), following)
+    around = [] if choice is None else [choice.explained]
+    around += [following] if (following := reports.explained(source, resources.scratch)) else []
+    print_explanation(source, resources, ways_of(declared, choices), " ".join(around))
 
 
 class _Made(NamedTuple):
-    """A release that is written, its table without rows, and what was said of these."""
+    """A release that is written, its table without rows, what was said of these, and how."""
 
     release: Release
     table: Table
     design: Design
+    options: MethodOptions
+
+
+@dataclass(eq=False)
+class _Learned:
+    """What is known of a table once it is read: itself without rows, and what is said of these.
+
+    The options are others where they are chosen.
+    """
+
+    reports: LargeReports
+    choices: Mapping[str, Any]
+    options: MethodOptions
+    choice: LargeChoice | None
+    table: Table | None = None
+    design: Design | None = None
+
+    def schema_for(self, table: Table) -> Schema | None:
+        """Return what a schema says of a table without rows, if that can be reported on."""
+        from icsa.cli.arguments import schema_of
+
+        given = schema_of(self.reports.schema, table)
+        self.table, self.design = table, _design(given, self.choices)
+        self.reports.require_possible(self.design)
+        return given
+
+    def choose(
+        self, passes: Passes, ground: Ground, schema: Schema | None
+    ) -> tuple[str, MethodOptions]:
+        """Return the recipe and the options that suit a table."""
+        assert self.choice is not None
+        recipe, self.options = self.choice.made(
+            passes, ground, schema, self.choices, self.options, self.reports
+        )
+        return recipe, self.options
 
 
 def _released(
@@ -173,54 +213,56 @@ def _released(
     save_key: Path | None,
     choices: Mapping[str, Any],
     options: MethodOptions,
+    choice: LargeChoice | None,
     force: bool,
     quiet: bool,
 ) -> _Made:
     """Return the account of a release that was written from files."""
-    from icsa.cli.arguments import naming_the_file, schema_of
+    from icsa.cli.arguments import naming_the_file
     from icsa.cli.console import stages
     from icsa.release.blocks.block_preparing import said_in_blocks
     from icsa.release.blocks.large_runs import anonymize_stored
     from icsa.tables import unwritten_reasons
 
-    file, target = reports.file, reports.target
+    file, target, said = reports.file, reports.target, said_in_blocks(choices)
     key = key_for(seed, save_key, resume=asked.resume)
-    kept = _is_kept(seed, save_key)
-    run = _run(source, file, reports.schema, key, choices, options, resumable=kept)
+    facts = {"choices": dict(choices), "options": dict(options)}
+    facts |= {} if choice is None else {"choose": choice.facts}
+    kept = seed is not None or save_key is not None
+    run = _run(source, file, reports.schema, key, facts, resumable=kept)
     if asked.resume:
-        _remove_unfinished(target)
+        remove_unfinished(target)
     if not quiet:
-        _tell_leftovers(resources, run, target)
-    empty: list[Table] = []  # the table without rows, once it is known
-    designs: list[Design] = []
-
-    def schema_for(table: Table) -> Schema | None:
-        empty.append(table)
-        given = schema_of(reports.schema, table)
-        designs.append(_design(given, choices))
-        reports.require_possible(designs[0])
-        return given
-
+        tell_leftovers(resources, run, target)
+    learned = _Learned(reports, said, options, choice)
     with (
-        stages(source.n_rows * len(source.names), quiet=quiet) as progress,
-        naming_the_file(file),
         _kept_key(save_key, key),
-        cluster(asked.dask, asked.workers) as dask,
+        nullcontext(target) if choice is None else held_back(target) as held,
     ):
-        made: Release = anonymize_stored(
-            source,
-            key,
-            partial(_write, target, force),
-            replace(resources, dask=dask),
-            run,
-            schema=schema_for,
-            choices=said_in_blocks(choices),
-            options=options,
-            told=progress,
-        )
+        with (
+            stages(source.n_rows * len(source.names), quiet=quiet) as progress,
+            naming_the_file(file),
+            cluster(asked.dask, asked.workers) as dask,
+        ):
+            made: Release = anonymize_stored(
+                source,
+                key,
+                partial(_write, held, force),
+                replace(resources, dask=dask),
+                run,
+                schema=learned.schema_for,
+                choices=said,
+                options=options,
+                told=progress,
+                choose=None if choice is None else learned.choose,
+            )
+        if choice is not None:
+            choice.require_released(source, held, made, asked, reports)
     lost = unwritten_reasons(made.table, written_as(target))
     made = replace(made, warnings=(*made.warnings, *lost))
-    return _Made(made, empty[0], designs[0])
+    assert learned.table is not None
+    assert learned.design is not None
+    return _Made(made, learned.table, learned.design, learned.options)
 
 
 def _design(schema: Schema | None, choices: Mapping[str, Any]) -> Design:
@@ -262,17 +304,12 @@ def key_for(seed: int | None, save_key: Path | None, *, resume: bool) -> Key:
     return as_key(seed)
 
 
-def _is_kept(seed: int | None, save_key: Path | None) -> bool:
-    return seed is not None or save_key is not None
-
-
 def _run(
     table: StoredTable | TextTable,
     file: Path,
     schema: Path | None,
     key: Key,
-    choices: Mapping[str, Any],
-    options: MethodOptions,
+    done: Mapping[str, Any],
     *,
     resumable: bool,
 ) -> Run:
@@ -289,51 +326,9 @@ def _run(
         ],
         "reading": getattr(table, "options", None),
         "schema": None if schema is None else fingerprint(schema),
-        "choices": dict(choices),
-        "options": dict(options),
+        **done,
     }
     return Run(facts, key, resumable=resumable)
-
-
-def _tell_leftovers(resources: Resources, run: Run, target: Path) -> None:
-    """Say what killed runs left, and why there is nothing to go on with."""
-    from icsa.release.blocks.scratch_runs import is_there, leftovers
-
-    said = leftovers(resources.scratch, run)
-    said += [
-        f"{path} was left by a run that was killed while it wrote {target}. Remove it: rm -r "
-        f"{quote(str(path))}"
-        for path in _unfinished(target)
-    ]
-    if resources.resume and not run.resumable:
-        said.append(
-            "--resume needs --seed or --save-key, because a fresh key is kept nowhere: "
-            "starting anew."
-        )
-    elif resources.resume and not is_there(resources.scratch, run):
-        said.append(
-            f"{resources.scratch} holds nothing of a run on these files with these options and "
-            "this key: starting anew."
-        )
-    for sentence in said:
-        print(f"icsa: {plain(sentence)}", file=sys.stderr)
-
-
-def _unfinished(target: Path) -> list[Path]:
-    """Return what killed runs had written of a release."""
-    from icsa.files import UNFINISHED
-
-    mark = re.compile(rf"{re.escape(UNFINISHED)}[0-9a-f]{{8}}-{re.escape(target.name)}")
-    return [path for path in sorted(target.parent.iterdir()) if mark.fullmatch(path.name)]
-
-
-def _remove_unfinished(target: Path) -> None:
-    """Remove what a killed run had written of a release that is written again."""
-    for path in _unfinished(target):
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -160,6 +160,8 @@ _UNIT_PARTS = {
 _WIDE_PARTS = {
     **_PARTS,
     "side by side": "whose columns are",
+    "columns as rows have them": "fitting columns",
+    "order of units": "writing",
     "patterns": "relations",
     "masking units": "masking",
     "making cells": "counting",

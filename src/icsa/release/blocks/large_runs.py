@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import add
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -41,6 +41,7 @@ from icsa.tables.text_files import (
 )
 
 __all__ = [
+    "Choose",
     "Resources",
     "anonymize_stored",
     "ground_for",
@@ -50,6 +51,9 @@ __all__ = [
     "write_parts",
     "write_text_file",
 ]
+
+# From passes, a table and its schema to the recipe and the options that it is to be released by.
+Choose: TypeAlias = Callable[[Passes, Ground, Schema | None], tuple[str, MethodOptions]]
 
 # More memory than this makes no block faster.
 _ENOUGH = 1 << 28
@@ -137,6 +141,7 @@ def anonymize_stored(
     choices: Mapping[str, Any],
     options: MethodOptions,
     told: Callable[[str, float], None],
+    choose: Choose | None = None,
 ) -> Release:
     """Return the account of a release that is written on the way.
 
@@ -153,6 +158,8 @@ def anonymize_stored(
         As `release_in_blocks` takes them; the schema also as a function of the table without rows.
     told : function
         Called with the name of a pass and the share of all work before it.
+    choose : function, optional
+        Called before anything is released; what it returns goes before recipe and options.
     """
     is_text = isinstance(source, TextTable)
     if not isinstance(source, TextTable) or not source.file.quoted:
@@ -181,6 +188,9 @@ def anonymize_stored(
             table = _stored(source, passes, resources)
             begun = _rows_of_begun_blocks(passes.scratch, ground.block_rows)
         ground = replace(ground, table=table, block_rows=begun)
+        if choose is not None:
+            recipe, options = choose(passes, ground, given)
+            choices = {**choices, "recipe": recipe}
         made = release_in_blocks(
             passes, ground, key, schema=given, choices=choices, options=options
         )

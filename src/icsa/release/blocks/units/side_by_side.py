@@ -117,8 +117,12 @@ class _Counted(NamedTuple):
 
 def release_side_by_side(
     passes: Passes, ground: Ground, people: DeclaredUnits, key: Key, options: MethodOptions
-) -> MadeInBlocks:
-    """Return the release of a stored table by way of one with a row a unit."""
+) -> tuple[Passes, MadeInBlocks]:
+    """Return the release of a stored table by way of one with a row a unit, and passes over it.
+
+    Weights are their logarithms.
+    """
+    weight, people = people.weight, people.with_logarithms()
     schema, stored = people.schema, people.stored
     fresh = _look_at_rows(passes, people)
     shape, below = _find_places(passes, people)
@@ -126,12 +130,13 @@ def release_side_by_side(
     said = said_of_wide(schema, shape, ground.table.without_rows())
     declared = Declared(said, people.declared.recipe, by_schema=False)
     inner, many = replace(passes, scratch=below), shape.n_units > LONG
-    asked = Asked(declared, options, nested=True)
+    asked = Asked(declared, options, weight=weight, nested=True)
     with telling_of_places():
         if not many:
             _require_room(ground, wide)
         made = release_table_of_units(inner, ground, wide, asked, key, in_blocks=many)
-    return _laid_long(passes, people, made, shape, fresh)
+    cells, found = _laid_long(passes, people, made, shape, fresh)
+    return replace(passes, scratch=cells.scratch), found
 
 
 def _look_at_rows(passes: Passes, people: DeclaredUnits) -> dict[str, Identifier]:
@@ -185,7 +190,7 @@ def _laid_long(
     made: MadeTable,
     shape: WideShape,
     fresh: dict[str, Identifier],
-) -> MadeInBlocks:
+) -> tuple[LongCells, MadeInBlocks]:
     """Return the cells with a row for every row of a released unit, and the account of them."""
     schema, table = people.schema, people.stored.table
     own = {name: fresh[name] for name in replaced_of_rows(schema, shape)}
@@ -218,7 +223,7 @@ def _laid_long(
     }
     account = WideAccount(schema=schema, shape=shape, rows_before=table.n_rows)
     told = account.told(made.release, cells.empty.with_frame(frame), n_rows, before, after)
-    return MadeInBlocks(cells, replace(told, written=n_rows), made.plan.columns)
+    return cells, MadeInBlocks(cells, replace(told, written=n_rows), made.plan.columns)
 
 
 def _with_gaps(made: Release, shape: WideShape) -> list[str]:

@@ -93,6 +93,20 @@ class DeclaredUnits:
             self.found.n_places, self.found.n_units, n_of_unit, n_of_row
         )
 
+    @property
+    def weight(self) -> str | None:
+        """The weight that units have; None where there is none, or rows have it."""
+        design = self.schema.design
+        return design.weight if design.weight and weighted_units(self.schema) is not None else None
+
+    def with_logarithms(self) -> DeclaredUnits:
+        """Return the same with the logarithms of weights in their place, where there are some."""
+        if not self.schema.design.weight:
+            return self
+        table, schema = logged(self.stored.table, self.schema)
+        stored = replace(self.stored, table=table)
+        return replace(self, declared=replace(self.declared, schema=schema), stored=stored)
+
 
 @dataclass(frozen=True, eq=False)
 class StoredAbove:
@@ -175,12 +189,9 @@ def prepare_units_in_blocks(passes: Passes, people: DeclaredUnits) -> PreparedUn
 
     Weights are their logarithms from here on.
     """
+    weight, people = people.weight, people.with_logarithms()
     scratch, stored, declared = passes.scratch, people.stored, people.declared
-    schema, weight = people.schema, None
-    if schema.design.weight:
-        weight = schema.design.weight if weighted_units(schema) is not None else None
-        table, schema = logged(stored.table, schema)
-        stored = StoredUnits(table, scratch)
+    schema = people.schema
     of_unit = names_of_units(schema)
     require_none_kept(schema)
     names = names_of_rows(schema, of_unit)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from icsa.errors import InputError
 from icsa.inspection.unit_rows import leaves_of
 from icsa.matrices import Matrix
 from icsa.randomness import Key
@@ -65,45 +64,22 @@ def release_units_in_blocks(
 ) -> MadeInBlocks:
     """Return the release of a stored table with several rows a unit: the cells of one in memory."""
     people = declare_units_in_blocks(passes, ground.table, declared)
-    if people.side_by_side:
-        _require_no_weights(people)
-        return release_side_by_side(passes, ground, people, key, options)
-    return _release_levels(passes, ground, people, key, options)
-
-
-def _require_no_weights(people: DeclaredUnits) -> None:
-    """Refuse weights of units whose rows stand side by side: those need the table in memory."""
-    design = people.schema.design
-    if design.weight:
-        why = "a role is given" if design.role else "all units have rows at the same times"
-        raise InputError(
-            f"The rows of a unit are released side by side, because {why}, and with a weight "
-            f"(here: {design.weight!r}) that needs the table in memory. Give --memory more, or "
-            f"leave the {'role' if design.role else 'time'} out."
-        )
+    way = release_side_by_side if people.side_by_side else _release_levels
+    if not people.schema.design.weight:
+        return way(passes, ground, people, key, options)[1]
+    total = passes.once("weights", check_weights, ground.table, people.schema)
+    weighing = weighing_in_blocks(passes, ground, people, total)
+    after, made = way(passes, ground, people, key, options)
+    return with_weights(after, ground, weighing, made)
 
 
 def _release_levels(
     passes: Passes, ground: Ground, people: DeclaredUnits, key: Key, options: MethodOptions
-) -> MadeInBlocks:
-    """Return the release on two levels, weights raked."""
-    require_straight(method_of(**options))
-    design = people.schema.design
-    if not design.weight:
-        prepared = prepare_units_in_blocks(passes, people)
-        return _release(passes, ground, prepared, key, options)[1]
-    total = passes.once("weights", check_weights, ground.table, people.schema)
-    prepared = prepare_units_in_blocks(passes, people)
-    weighing = weighing_in_blocks(passes, ground, prepared, design, total)
-    after, made = _release(passes, ground, prepared, key, options)
-    return with_weights(after, ground, weighing, made)
-
-
-def _release(
-    passes: Passes, ground: Ground, prepared: PreparedUnits, key: Key, options: MethodOptions
 ) -> tuple[Passes, MadeInBlocks]:
-    """Return the release on two levels, and passes over its rows."""
+    """Return the release on two levels, weights as logarithms, and passes over its rows."""
     method = method_of(**options)
+    require_straight(method)
+    prepared = prepare_units_in_blocks(passes, people)
     goes_in_blocks(passes, ground, prepared)  # or is refused before the long passes
     planned = plan_rows_in_blocks(passes, prepared)
     mask = method.mask or prepared.rows.recipe.mask
