@@ -138,7 +138,7 @@ def anonymize_large(
         force=force,
         quiet=quietly,
     )
-    found = reports.written(source, *made[::2], asked, choices, options, quiet=quietly)
+    found = reports.written(source, made.release, asked, choices, options, quiet=quietly)
     if as_json:
         print_release_json(made.release, target)
     elif not quiet:
@@ -162,7 +162,6 @@ def _explain(
     if isinstance(source, StoredTable):
         with naming_the_file(reports.file):
             declared = schema_of(reports.schema, source.without_rows())
-            reports.require_possible(_design(declared, choices))
     following = reports.explained(source, resources.scratch)
     print_explanation(source, resources, ways_of(declared, choices), following)
 
@@ -210,7 +209,6 @@ def _released(
         empty.append(table)
         given = schema_of(reports.schema, table)
         designs.append(_design(given, choices))
-        reports.require_possible(designs[0])
         return given
 
     with (

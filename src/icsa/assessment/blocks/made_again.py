@@ -57,13 +57,10 @@ class MadeAgain:
     def controlled(self, told: Callable[[str, float], None]) -> Control:
         """Return the control; a rehearsal says that it is one of the sample."""
         found = self.by(told)
-        sample = self.comparison
-        if not isinstance(sample, LargeComparison) or not sample.is_sampled:
+        if found.kind != "rehearsal" or not self.comparison.is_sampled:
             return found
-        if found.kind != "rehearsal":
-            return found
-        size = f"{sample.drawn.size:,}"
-        return replace(found, words=f"of a sample of {size} people, {found.words}")
+        words = f"of a sample of {self.comparison.sample_in_words}, {found.words}"
+        return replace(found, words=words)
 
     def over_keys(self, policy: Policy, told: Callable[[str, float], None]) -> RedrawnRisk | None:
         """Return what fresh keys give for whoever stands out in the sample; None if not asked."""
@@ -85,7 +82,7 @@ class MadeAgain:
             return self.before.note
         counts = ", ".join(f'{redrawn.words.count(word)} "{word}"' for word in WORDS)
         return (
-            f"{self.comparison.drawn.size:,} people drawn at random were released under "
+            f"{self.comparison.sample_in_words} drawn at random were released under "
             f"{len(redrawn.words)} fresh keys: {counts}. {_NOT_OF_PEOPLE}"
         )
 
@@ -104,7 +101,7 @@ def how_made_again(
     """
     plan, note = None, ""
     if made_by is not None:
-        assert isinstance(comparison, LargeComparison)
-        plan, note = made_by(comparison.original, comparison.schema)
+        sample = comparison.by_row if isinstance(comparison, LargeUnitComparison) else comparison
+        plan, note = made_by(sample.original, sample.schema)
     before = how_before(comparison, plan, redraws)
     return MadeAgain(comparison, before, how_controlled(comparison, plan, rehearse, holdout), note)
