@@ -125,6 +125,11 @@ def test_halves_of_a_sample_are_of_whole_units_and_its_size_is_told(tmp_path: Pa
     assert found.control.words.startswith(f"{who} released 2 random halves of the people")
     assert who in str(found.as_dict()["control"])
     assert {one.attack for one in found.control.attacks} >= {"linkability", "two visits"}
+    (note,) = (note for note in found.tables.notes if "fresh keys" in note)
+    assert note.startswith("Not tried under fresh keys, as the table is large. Ask for that by")
+    assert note.endswith(
+        f"takes as long as a release of {sizes.height} people with {there.height:,} rows."
+    )
 
 
 def test_fresh_keys_are_judged_on_a_sample_of_whole_units(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from icsa.assessment.blocks.large_comparison import LargeComparison
 from icsa.assessment.blocks.unit_comparison import LargeUnitComparison
 from icsa.assessment.controls import Control
-from icsa.assessment.fresh_releases import Before, how_before
+from icsa.assessment.fresh_releases import FEWEST_REDRAWS, Before, how_before
 from icsa.assessment.rehearsal import ControlledBy, how_controlled
 from icsa.privacy import Policy
 from icsa.privacy.before_release import RedrawnRisk
@@ -78,6 +78,12 @@ class MadeAgain:
 
     def notes(self, redrawn: RedrawnRisk | None) -> str:
         """Return what is to be said of the risk before any key."""
+        if redrawn is None and self.before.note and self.comparison.is_sampled:
+            return (
+                "Not tried under fresh keys, as the table is large. Ask for that by --redraws "
+                f"{FEWEST_REDRAWS}; each takes as long as a release of "
+                f"{self.comparison.sample_in_words}."
+            )
         if redrawn is None:
             return self.before.note
         counts = ", ".join(f'{redrawn.words.count(word)} "{word}"' for word in WORDS)
