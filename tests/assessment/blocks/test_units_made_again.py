@@ -43,6 +43,11 @@ def visits(seed: int) -> pl.DataFrame:
     return frame.with_columns(pl.col("patient") + 1_000_000 * seed)
 
 
+def weighted(seed: int) -> pl.DataFrame:
+    """Return the same with weights, of which few are different."""
+    return visits(seed).with_columns(pw=1.0 + pl.col("age") % 3)
+
+
 def made_by(sample: Table, schema: Schema) -> tuple[Plan | DesignPlan, str]:
     """Return the plan of the recipe that is told, and a note."""
     return plan(prepare(sample, schema=schema, recipe="mixed"), method="icsa"), "Made so."
@@ -84,6 +89,7 @@ def planned(original: pl.DataFrame, said: dict[str, Any]) -> tuple[Plan | Design
     ("make", "said"),
     [
         (visits, SAID),
+        (weighted, {**SAID, "weight": "pw", "strata": ("arm",)}),
         (lambda seed: households(seed=seed), {"unit": "household", "role": "role"}),
         (lambda seed: clusters(130, seed=seed), {"unit": "school"}),
     ],
@@ -170,6 +176,7 @@ def test_another_release_is_assessed_for_the_same_people(tmp_path: Path) -> None
     assert expected.efficiency is not None
     mine, theirs = found.efficiency.other, expected.efficiency.other
     assert mine.privacy.people == theirs.privacy.people
+    assert found.as_dict()["utility"]["efficiency"]["other"]["rows"] == worse.height
     assert mine.privacy.standing_out.rows.tolist() == found.privacy.standing_out.rows.tolist()
     shares = [share for _, share in stages]
     assert shares == sorted(shares)

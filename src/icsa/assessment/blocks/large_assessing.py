@@ -62,6 +62,7 @@ from icsa.release.blocks.scratch_runs import Run, opened_scratch
 from icsa.schema import NO_DESIGN, Schema, design_with
 from icsa.tables import Table
 from icsa.tables.stored import StoredTable
+from icsa.threads import give_back_memory
 
 __all__ = ["Wanted", "assess_stored"]
 
@@ -156,6 +157,7 @@ def assess_stored(
         if against is None or not found.tables.columns:
             return found
         drop_all_but_text(folder)
+        give_back_memory()
         people = found.privacy.standing_out.rows
         alone = replace(asked, holdout=None, made_by=None, rehearse=None, redraws=0)
         part = part_of(tell, 0.5, "the other release: ")
