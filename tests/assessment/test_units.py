@@ -137,6 +137,16 @@ def test_named_rows_are_their_people(released: pl.DataFrame) -> None:
     assert found.document().people[0].row == rows.min()
 
 
+def test_two_releases_are_compared_by_the_same_people(released: pl.DataFrame) -> None:
+    names = released.select("id", "day")
+    with pytest.raises(InputError, match="The other release has no column in common with"):
+        icsa.assess(visits(), released, against=names, **SAID)
+    with pytest.raises(InputError, match="The release has no column in common with"):
+        icsa.assess(visits(), names, against=released, **SAID)
+    with pytest.raises(InputError, match="The other release has no column 'day'"):
+        icsa.assess(visits(), released, against=released.drop("day"), **SAID)
+
+
 def test_the_public_edition_has_no_trajectory_of_the_original(assessed: Assessment) -> None:
     public, internal = (assessed.document(edition) for edition in ("public", "internal"))
     jsonschema.validate(public.as_dict(), SCHEMA)

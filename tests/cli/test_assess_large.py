@@ -22,6 +22,7 @@ from icsa.jobs import Work
 from icsa.jobs.dask_cluster import on_dask
 from icsa.jobs.workers import Outcome
 from tests.cli.gates import waiting_after
+from tests.release.blocks.unit_tables import visits_of_many
 
 SMALL = "25MB"  # both tables take more in memory, and columns of two workers take less
 
@@ -193,6 +194,38 @@ def test_a_recipe_is_rehearsed_and_another_release_compared(
     roles = [file["role"] for file in from_files["handed_in"]["files"]]
     assert roles == ["original", "release", "other release"]
     assert not list(texts.glob(".icsa-*"))
+
+
+def test_people_with_several_rows_are_rehearsed_and_compared_as_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("icsa.limits.LONG", 1_000)
+    monkeypatch.setattr("icsa.assessment.fresh_releases._MOST_CELLS", 0)
+    monkeypatch.setattr("icsa.privacy.everybody._EQUAL_WORK", 0)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    names = ("visits.parquet", "fresh.parquet", "other.parquet")
+    for seed, name in enumerate(names):
+        columns = ("patient", "day", "followed", "age", "crp", "flare")
+        visits_of_many(400, seed).select(columns).write_parquet(tmp_path / name)
+    design = ("--unit", "patient", "--time", "day", "--bound", "followed")
+    made = ("--recipe", "mixed", "--rehearse", "2", "--against", str(tmp_path / names[2]))
+    documents = []
+    for options in ((), ("--memory", "400KB")):
+        out = tmp_path / "a.json"
+        command = (*design, *made, *options, "--json", str(out), "--force", "-q")
+        assert run(tmp_path, names[1], *command, original=names[0]) == 0
+        documents.append(json.loads(out.read_text(encoding="utf-8")))
+    for each in documents:
+        each["attackers"] = [one for one in each["attackers"] if one["attack"] != "all but one"]
+    in_memory, from_files = documents
+    note = in_memory["tables"]["notes"].pop()
+    assert from_files["tables"]["notes"].pop() == note.replace(
+        "on this original", "on a sample of this original"
+    )
+    assert from_files == in_memory
+    assert from_files["control"]["kind"] == "rehearsal"
+    assert from_files["utility"]["efficiency"] is not None
+    assert not list(tmp_path.glob(".icsa-*"))
 
 
 def test_workers_and_a_cluster_of_two_give_the_document_of_one(

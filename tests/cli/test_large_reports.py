@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -124,12 +125,11 @@ def visits(folder: Path) -> Path:
 
 
 DESIGN = {"unit": "patient", "time": "day", "bound": "followed"}
-VISITS = tuple(word for key, name in DESIGN.items() for word in (f"--{key}", name))
 ROOM = ("--memory", "3MB", "--seed", "1")
 
 
 def schema_of(file: Path) -> Path:
-    """Return the file of a schema that says of visits what `VISITS` says."""
+    """Return the file of a schema that says of visits what `DESIGN` says."""
     path = file.with_name("schema.toml")
     assert cli.run(["inspect", str(file), "--schema-out", str(path)]) == 0
     said = path.read_text(encoding="utf-8")
@@ -139,31 +139,22 @@ def schema_of(file: Path) -> Path:
 
 def test_people_with_several_rows_have_the_document_of_an_assessment(tmp_path: Path) -> None:
     file, out = visits(tmp_path), tmp_path / "a.json"
-    said = ("--schema", str(schema_of(file)), *ROOM[:2])
-    assert run(file, *said, "--assessment", str(out), "-q", memory=ROOM[2:]) == 0
-    released = tmp_path / "visits.release.parquet"
-    wanted = of_assess(file, released, tmp_path / "other.json", *said)
-    assert without(document(out), *OF_MAKER) == without(wanted, *OF_MAKER)
-    assert document(out)["units"] is not None
+    asked = ("--schema", str(schema_of(file)), *ROOM[:2], "--rehearse", "2", "--redraws", "1")
+    assert run(file, *asked, "--assessment", str(out), "-q", memory=ROOM[2:]) == 0
+    released, found = tmp_path / "visits.release.parquet", document(out)
+    made = ("--recipe", "mixed", "--method", "icsa")
+    wanted = of_assess(file, released, tmp_path / "other.json", *asked, *made)
+    note = wanted["tables"]["notes"].pop()
+    assert "on a sample of this original: they speak of this release only if" in note
+    assert without(found, *OF_MAKER) == without(wanted, *OF_MAKER)
+    assert found["units"] is not None
+    assert found["control"]["kind"] == "rehearsal"
+    sample = re.match(r"of a sample of (\d+) people with (\d+) rows, ", found["control"]["words"])
+    assert sample is not None
+    assert 0 < int(sample[1]) < int(sample[2]) <= 1_000
+    told = f"{sample[1]} people with {sample[2]} rows drawn at random were released under 1 fresh"
+    assert any(note.startswith(told) for note in found["tables"]["notes"])
     assert not list(tmp_path.glob(".icsa-*"))
-
-
-@pytest.mark.parametrize("said_by", ["options", "schema"])
-def test_what_is_not_done_for_people_is_told_before_the_release_is_made(
-    tmp_path: Path, said_by: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = visits(tmp_path)
-    schema = schema_of(file)
-    capsys.readouterr()
-    said = VISITS if said_by == "options" else ("--schema", str(schema))
-    asked = ("--rehearse", "2", "--report", str(tmp_path / "r.html"))
-    for more in ((), ("--explain",)):
-        assert run(file, *said, *asked, *more, memory=ROOM) == 2
-        told = capsys.readouterr()
-        assert "several rows --rehearse need the tables in memory. Give --memory more" in told.err
-        assert told.err.count("\n") == 1
-        assert not told.out
-    assert {path.name for path in tmp_path.iterdir()} == {"visits.parquet", "schema.toml"}
 
 
 def test_columns_that_are_kept_and_dropped_are_so_when_the_sample_is_rehearsed(

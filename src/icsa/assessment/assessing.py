@@ -30,7 +30,7 @@ from icsa.assessment.unit_assessing import (
     people_in_file,
 )
 from icsa.assessment.usefulness import Usefulness, measure_usefulness
-from icsa.assessment.whom_compared import declared_of, matched
+from icsa.assessment.whom_compared import declared_of, matched, require_same_people
 from icsa.attacks import AttackResult
 from icsa.cards import card
 from icsa.comparison.features import FeatureTable
@@ -314,6 +314,8 @@ def assess(
     rival = None
     other_table = None if against is None else _table(against)
     if other_table is not None:
+        three = (table.frame.columns for table in (before, after, other_table))
+        require_same_people(declared.design, *three)
         rival = matched(before, other_table, declared, leave_out)
         require_columns(rival)
     asked = Asked(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, TypeAlias
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from icsa.assessment.document_parts import (
     INTERNAL,
@@ -32,6 +32,13 @@ class UnitTable(Part, frozen=True):
     largest: Annotated[
         Count | None, INTERNAL, Meta(description="Rows of the unit that has most; of one person.")
     ]
+    sampled: Annotated[
+        Count | UnsetType,
+        Meta(
+            description="Units, drawn at random, that what holds within units and parts of people "
+            "are from; absent where these are all."
+        ),
+    ] = UNSET
 
 
 class KeptWithin(Part, frozen=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from msgspec import UNSET
 
 from icsa.assessment import document_units as doc
 from icsa.assessment.document_parts import measured
@@ -23,7 +24,10 @@ _SEED = 20_018
 def filled_units(found: UnitFindings) -> doc.Units:
     """Return sizes, what holds within units, parts of trajectories, and some of these to draw."""
     compared, design = found.comparison, found.comparison.design
-    sizes = [doc.UnitTable(**size._asdict()) for size in compared.sizes]
+    sizes = [
+        doc.UnitTable(**size._asdict(), sampled=own.n_units if own.n_units < size.units else UNSET)
+        for size, own in zip(compared.sizes, compared.rows, strict=True)
+    ]
     return doc.Units(
         unit=str(design.unit),
         time=design.time,

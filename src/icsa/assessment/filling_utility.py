@@ -342,7 +342,7 @@ def _efficiency(efficiency: Efficiency) -> doc.Efficiency:
     return doc.Efficiency(
         other=doc.OtherRelease(
             verdict=other.verdict,
-            rows=other.tables.released.frame.height,
+            rows=other.tables.shapes[1][0],
             notes=list(other.tables.notes),
         ),
         ore=doc.Ore(which=which, released=released, other=others),

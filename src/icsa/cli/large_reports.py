@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from icsa.assessment.blocks.text_sources import Source
     from icsa.release import Release
     from icsa.release.methods import MethodOptions
-    from icsa.schema import Design
 
 __all__ = ["LargeReports"]
 
@@ -49,15 +48,6 @@ class LargeReports(NamedTuple):
                 f"for its report by {self._command()}, or give --force to make it again."
             )
 
-    def require_possible(self, design: Design) -> None:
-        """Refuse what an assessment would refuse, before the release is made."""
-        given = {"--redraws": self.asked.redraws, "--rehearse": self.asked.rehearse}
-        options = [option for option, value in given.items() if value]
-        if design.unit and options:
-            from icsa.assessment.blocks import for_tables_in_memory
-
-            raise for_tables_in_memory(" and ".join(options))
-
     def explained(self, source: Source, scratch: Path) -> str:
         """Return what follows the release; nothing where no report is asked for."""
         if not self.asked.wanted:
@@ -73,7 +63,6 @@ class LargeReports(NamedTuple):
         self,
         source: Source,
         release: Release,
-        design: Design,
         means: AskedFor,
         choices: Mapping[str, Any],
         options: MethodOptions,
@@ -89,7 +78,7 @@ class LargeReports(NamedTuple):
                 self.target,
                 release,
                 means,
-                Making.of(release, choices, options, again=not design.unit),
+                Making.of(release, choices, options),
                 quiet=quiet,
                 rehearse=self.asked.rehearse,
                 redraws=self.asked.redraws,

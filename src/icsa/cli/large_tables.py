@@ -129,7 +129,7 @@ def anonymize_large(
         quiet=quietly,
     )
     release, table, design, options = made
-    found = reports.written(source, release, design, asked, choices, options, quiet=quietly)
+    found = reports.written(source, release, asked, choices, options, quiet=quietly)
     if as_json:
         print_release_json(release, target)
     elif not quiet:
@@ -154,7 +154,6 @@ def _explain(
     if isinstance(source, StoredTable):
         with naming_the_file(reports.file):
             declared = schema_of(reports.schema, source.without_rows())
-            reports.require_possible(_design(declared, choices))
     around = [] if choice is None else [choice.explained]
     around += [following] if (following := reports.explained(source, resources.scratch)) else []
     print_explanation(source, resources, ways_of(declared, choices), " ".join(around))
@@ -189,7 +188,6 @@ class _Learned:
 
         given = schema_of(self.reports.schema, table)
         self.table, self.design = table, _design(given, self.choices)
-        self.reports.require_possible(self.design)
         return given
 
     def choose(

@@ -31,12 +31,8 @@ class Making(NamedTuple):
     release: Release | None = None
 
     @classmethod
-    def of(
-        cls, release: Release, choices: Mapping[str, Any], options: MethodOptions, *, again: bool
-    ) -> Making:
-        """Return how a release was just made, with or without what makes it `again`."""
-        if not again:
-            return cls(release=release)
+    def of(cls, release: Release, choices: Mapping[str, Any], options: MethodOptions) -> Making:
+        """Return how a release was just made."""
         return cls(
             recipe=release.recipe.name,
             method=release.method,  # what was taken, whatever a sample would have taken

@@ -34,12 +34,14 @@ __all__ = [
 _DIGITS = 6
 
 
-def require_names_of_units(released: Collection[str], design: Design) -> None:
+def require_names_of_units(
+    released: Collection[str], design: Design, what: str = "release"
+) -> None:
     """Refuse a release that lacks the columns that tell the rows of people apart."""
     for name in (design.unit, design.time):
         if name and name not in released:
             raise InputError(
-                f"The release has no column {name!r}, which tells the rows of people apart. Give "
+                f"The {what} has no column {name!r}, which tells the rows of people apart. Give "
                 "one that has it, or say --unit none (unit=False): every row is then a person."
             )
 

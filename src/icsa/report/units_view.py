@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from markupsafe import Markup
+from msgspec import UNSET
 
 from icsa.assessment.document_units import Line, Trajectories, Units
 from icsa.report.svg import picture, position, short, tag, text
@@ -32,13 +33,17 @@ def unit_sentences(units: Units, *, internal: bool) -> Iterator[str]:
         f"By {shortened(units.unit)}: {first.units:,} units with {plural(first.rows, 'row')} in "
         f"the original, {second.units:,} with {plural(second.rows, 'row')} in the release{more}."
     )
+    drawn = ["" if one.sampled is UNSET else f"{one.sampled:,} " for one in (first, second)]
+    shown = f"{drawn[1]}released units drawn at random" if drawn[1] else ""
     broken = [kept for kept in units.kept if (kept.released or 0.0) < (kept.original or 0.0)]
     if units.kept and not broken:
-        yield f"Kept in all units: {'; '.join(kept.rule for kept in units.kept)}."
+        yield f"Kept in all {shown or 'units'}: {'; '.join(kept.rule for kept in units.kept)}."
     for kept in broken:
-        yield f"Not kept: {kept.rule}, in {kept.released:.1%} of the released units only."
+        where = shown or "the released units"
+        yield f"Not kept: {kept.rule}, in {kept.released:.1%} of {where} only."
+    parts = f"Parts of {drawn[0]}people's rows, such as two visits, looked for in "
     chance = f"P of rows in common {measured(units.parts)}; good: {units.parts.good}"
-    yield f"Parts of people's rows, such as two visits, looked for in all released rows: {chance}."
+    yield f"{parts}{f'all rows of {shown}' if shown else 'all released rows'}: {chance}."
     if units.single_rows is not None:
         found = units.single_rows
         yield (

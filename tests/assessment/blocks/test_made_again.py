@@ -85,6 +85,8 @@ def test_a_rehearsal_of_a_sample_says_so_and_finds_what_copies(
     )
     assert found.control.n_people == 2_000
     assert found.control.words.startswith("of a sample of 2,000 people, the same recipe released 2")
+    (note,) = (note for note in found.tables.notes if "fresh keys" in note)
+    assert note.endswith("each takes as long as a release of 2,000 people.")
 
 
 def test_fresh_keys_are_judged_on_the_sample(original: pl.DataFrame, tmp_path: Path) -> None:

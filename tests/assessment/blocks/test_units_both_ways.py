@@ -17,6 +17,7 @@ from icsa.errors import InputError
 from icsa.inspection import guess_schema
 from icsa.inspection.unit_rows import rows_of_units, some_units
 from icsa.release.blocks.large_runs import Resources
+from icsa.report.units_view import unit_sentences
 from icsa.schema import with_design
 from icsa.tables import from_frame
 from tests.assessment.blocks.test_both_ways import require_the_same
@@ -112,6 +113,12 @@ def test_people_and_equal_ones_are_exact_beside_a_sample(
     assert found.verdict == in_memory.verdict == "do not release"
     sizes = found.document().units.original
     assert (sizes.units, sizes.rows) == (N_UNITS, visits[0].height)
+    shown = found.document("public").units
+    told = " ".join(unit_sentences(shown, internal=False))
+    drawn = [some_units(rows_of_units(table["patient"]).starts, 4_000)[0].size for table in visits]
+    assert [shown.original.sampled, shown.released.sampled] == drawn
+    assert f"Kept in all {drawn[1]} released units drawn at random: " in told
+    assert f"Parts of {drawn[0]} people's rows, such as two visits, looked for in all rows" in told
     assert found.utility.models[0].n_original < N_UNITS
     assert any("From all units: who stands out" in note for note in found.tables.notes)
 

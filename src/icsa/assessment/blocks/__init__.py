@@ -9,6 +9,6 @@ same way; the sample is one of whole units then.
 
 from __future__ import annotations
 
-from icsa.assessment.blocks.large_assessing import Wanted, assess_stored, for_tables_in_memory
+from icsa.assessment.blocks.large_assessing import Wanted, assess_stored
 
-__all__ = ["Wanted", "assess_stored", "for_tables_in_memory"]
+__all__ = ["Wanted", "assess_stored"]

@@ -39,10 +39,11 @@ from icsa.assessment.blocks.text_sources import (
     stored_sources,
 )
 from icsa.assessment.blocks.unit_comparison import LargeUnitComparison
-from icsa.assessment.blocks.unit_people import UnitMatching, are_by_unit
+from icsa.assessment.blocks.unit_people import UnitMatching
 from icsa.assessment.blocks.whole import files_handed_in, whole_assessment
 from icsa.assessment.efficiency import compare_efficiency
 from icsa.assessment.provenance import HandedIn
+from icsa.assessment.whom_compared import are_by_unit, require_same_people
 from icsa.columns.declared import ColumnSpec
 from icsa.comparison.column_pairs import RowNumbers
 from icsa.comparison.features import PART
@@ -61,8 +62,9 @@ from icsa.release.blocks.scratch_runs import Run, opened_scratch
 from icsa.schema import NO_DESIGN, Schema, design_with
 from icsa.tables import Table
 from icsa.tables.stored import StoredTable
+from icsa.threads import give_back_memory
 
-__all__ = ["Wanted", "assess_stored", "for_tables_in_memory"]
+__all__ = ["Wanted", "assess_stored"]
 
 # More memory than this makes no block faster.
 _ENOUGH = 1 << 28
@@ -143,9 +145,10 @@ def assess_stored(
         require_rows(tables)
         first, second = tables["original"], tables["release"]
         asked = _with_design(wanted(first.without_rows()) if callable(wanted) else wanted, first)
-        of_units = are_by_unit(asked.asked.design, first, second)
-        if of_units:
-            _require_plain(asked, against)
+        design = asked.asked.design
+        of_units = are_by_unit(design, first.names, second.names)
+        if against is not None:
+            require_same_people(design, *(table.names for table in tables.values()))
         handed = files_handed_in(tables, asked)
         rows = _block_rows(tables.values(), resources, of_units=of_units)
         tell = after_reading(told, sources)
@@ -154,6 +157,7 @@ def assess_stored(
         if against is None or not found.tables.columns:
             return found
         drop_all_but_text(folder)
+        give_back_memory()
         people = found.privacy.standing_out.rows
         alone = replace(asked, holdout=None, made_by=None, rehearse=None, redraws=0)
         part = part_of(tell, 0.5, "the other release: ")
@@ -167,22 +171,6 @@ def _with_design(wanted: Wanted, original: StoredTable) -> Wanted:
     said = NO_DESIGN if wanted.schema is None else wanted.schema.design
     design = design_with(said, original.names, **wanted.design)
     return replace(wanted, asked=replace(wanted.asked, design=design))
-
-
-def _require_plain(wanted: Wanted, against: Source | None) -> None:
-    """Refuse what is not done for people with several rows in files."""
-    asked = {"--recipe, --rehearse and --redraws": wanted.made_by, "--against": against}
-    options = next((name for name, value in asked.items() if value is not None), None)
-    if options:
-        raise for_tables_in_memory(options)
-
-
-def for_tables_in_memory(options: str) -> InputError:
-    """Return the error for what is not done for people with several rows in files."""
-    return InputError(
-        f"With people who have several rows {options} need the tables in memory. Give --memory "
-        "more, or leave that out."
-    )
 
 
 def _assessed(
@@ -239,7 +227,7 @@ class _Large:
         self, original: StoredTable, released: StoredTable
     ) -> tuple[LargeComparison | LargeUnitComparison, PrivacyAssessment | None, MadeAgain | None]:
         """Return how the tables are matched, what is found about people, and how to go again."""
-        if are_by_unit(self.wanted.asked.design, original, released):
+        if are_by_unit(self.wanted.asked.design, original.names, released.names):
             return self._of_units(original, released)
         sizes = original.n_rows, released.n_rows
         samples = (drawn_rows(n_rows, self.wanted.sampled_rows) for n_rows in sizes)
@@ -286,7 +274,10 @@ class _Large:
         ).matched([marker] if marker else [])
         check_asked(self.wanted.asked, found.comparison)
         again = self.wanted.again(found.comparison)  # what cannot be is refused before the work
-        return *found.look(rows, self.wanted.policy), again
+        named = self.people
+        if named is None and rows is not None:
+            named = found.units.units_of(rows)
+        return *found.look(named, self.wanted.policy), again
 
     def _coded(self, tables: Tables) -> tuple[list[Coded], Schema]:
         """Return all columns, their cells in scratch, and what they are."""

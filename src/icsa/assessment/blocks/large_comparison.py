@@ -83,6 +83,11 @@ class LargeComparison(Comparison):
         """Whether the sample is not all of the original."""
         return bool(self.drawn.size < self.stored[0].n_rows)
 
+    @property
+    def sample_in_words(self) -> str:
+        """How many people the sample has."""
+        return f"{self.drawn.size:,} people"
+
     def rows_of_sample(self, rows: Sequence[int]) -> tuple[int, ...]:
         """Return row numbers of the file, from those of the sample."""
         return tuple(self.drawn[list(rows)].tolist())

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from icsa.assessment.blocks.large_comparison import LargeComparison
 from icsa.assessment.blocks.unit_comparison import LargeUnitComparison
 from icsa.assessment.controls import Control
-from icsa.assessment.fresh_releases import Before, how_before
+from icsa.assessment.fresh_releases import FEWEST_REDRAWS, Before, how_before
 from icsa.assessment.rehearsal import ControlledBy, how_controlled
 from icsa.privacy import Policy
 from icsa.privacy.before_release import RedrawnRisk
@@ -57,13 +57,10 @@ class MadeAgain:
     def controlled(self, told: Callable[[str, float], None]) -> Control:
         """Return the control; a rehearsal says that it is one of the sample."""
         found = self.by(told)
-        sample = self.comparison
-        if not isinstance(sample, LargeComparison) or not sample.is_sampled:
+        if found.kind != "rehearsal" or not self.comparison.is_sampled:
             return found
-        if found.kind != "rehearsal":
-            return found
-        size = f"{sample.drawn.size:,}"
-        return replace(found, words=f"of a sample of {size} people, {found.words}")
+        words = f"of a sample of {self.comparison.sample_in_words}, {found.words}"
+        return replace(found, words=words)
 
     def over_keys(self, policy: Policy, told: Callable[[str, float], None]) -> RedrawnRisk | None:
         """Return what fresh keys give for whoever stands out in the sample; None if not asked."""
@@ -81,11 +78,17 @@ class MadeAgain:
 
     def notes(self, redrawn: RedrawnRisk | None) -> str:
         """Return what is to be said of the risk before any key."""
+        if redrawn is None and self.before.note and self.comparison.is_sampled:
+            return (
+                "Not tried under fresh keys, as the table is large. Ask for that by --redraws "
+                f"{FEWEST_REDRAWS}; each takes as long as a release of "
+                f"{self.comparison.sample_in_words}."
+            )
         if redrawn is None:
             return self.before.note
         counts = ", ".join(f'{redrawn.words.count(word)} "{word}"' for word in WORDS)
         return (
-            f"{self.comparison.drawn.size:,} people drawn at random were released under "
+            f"{self.comparison.sample_in_words} drawn at random were released under "
             f"{len(redrawn.words)} fresh keys: {counts}. {_NOT_OF_PEOPLE}"
         )
 
@@ -104,7 +107,7 @@ def how_made_again(
     """
     plan, note = None, ""
     if made_by is not None:
-        assert isinstance(comparison, LargeComparison)
-        plan, note = made_by(comparison.original, comparison.schema)
+        sample = comparison.by_row if isinstance(comparison, LargeUnitComparison) else comparison
+        plan, note = made_by(sample.original, sample.schema)
     before = how_before(comparison, plan, redraws)
     return MadeAgain(comparison, before, how_controlled(comparison, plan, rehearse, holdout), note)

@@ -85,6 +85,16 @@ class LargeUnitComparison(UnitComparison):
         """What people who stand out are compared by."""
         return self.all_columns
 
+    @property
+    def is_sampled(self) -> bool:
+        """Whether the sample is not all of the original."""
+        return self.by_row.is_sampled
+
+    @property
+    def sample_in_words(self) -> str:
+        """How many people the sample has, with how many rows."""
+        return f"{self.drawn.size:,} people with {self.by_row.drawn.size:,} rows"
+
     def rows_of_sample(self, rows: Sequence[int]) -> tuple[int, ...]:
         """Return units of the file, from those of the sample."""
         return tuple(self.drawn[list(rows)].tolist())

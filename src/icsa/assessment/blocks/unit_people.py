@@ -49,13 +49,7 @@ from icsa.schema import Design, Schema
 from icsa.tables.stored import StoredTable
 from icsa.utility.beyond_range import values_beyond_range
 
-__all__ = ["UnitMatching", "UnitPeople", "are_by_unit"]
-
-
-def are_by_unit(design: Design, original: StoredTable, released: StoredTable) -> bool:
-    """Return whether people are compared, and not rows: as `icsa.assessment` decides in memory."""
-    common = set(original.names) & set(released.names)
-    return bool(design.unit) and bool(common - {design.unit, design.time})
+__all__ = ["UnitMatching", "UnitPeople"]
 
 
 class _Drawn(NamedTuple):
@@ -91,17 +85,16 @@ class UnitPeople:
     units_in_memory: int
 
     def look(
-        self, rows: RowNumbers | None, policy: Policy | None
+        self, named: RowNumbers | None, policy: Policy | None
     ) -> tuple[LargeUnitComparison, PrivacyAssessment]:
         """Return what is found about units, and the comparison with the cells of those shown.
 
         Parameters
         ----------
-        rows : ndarray of int, optional
-            Rows of the original whose people are to be looked at, where somebody says so.
+        named : ndarray of int, optional
+            Units of the original that are to be looked at, where somebody says so.
         policy : Policy, optional
         """
-        named = None if rows is None else self.units.units_of(rows)
         if self.comparison.sizes[0].units <= self.units_in_memory:
             features = self._features(*(np.arange(one.units) for one in self.comparison.sizes))
             privacy = assess_privacy(features, outliers=named, policy=policy)
