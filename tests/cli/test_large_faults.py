@@ -64,8 +64,9 @@ def test_an_input_is_never_written_to(parts: Path, capsys: pytest.CaptureFixture
         assert "is an input" in refused(
             capsys, file, "--force", "--output", str(parts.parent / "out"), "--save-key", target
         )
-    new = str(parts / "new.parquet")
-    assert "among the original's part files" in refused(capsys, parts, "--output", new)
+    for new in ("new.parquet", "released"):
+        said = refused(capsys, parts, "--output", str(parts / new))
+        assert "among the original's part files" in said
     assert (parts / "a.parquet").read_bytes() == before
     assert len(list(parts.iterdir())) == 3
     around = parts.parent / "around"

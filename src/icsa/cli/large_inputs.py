@@ -150,7 +150,9 @@ def text_table(file: Path, kind: FileKind, reading: Mapping[str, Any]) -> TextTa
 
 def is_several(file: Path) -> bool:
     """Return whether a name stands for several files: a folder, or a pattern."""
-    return file.is_dir() or (not file.exists() and bool(set("*?[") & set(file.name)))
+    from icsa.tables.stored import is_pattern
+
+    return file.is_dir() or is_pattern(file)
 
 
 def allowed_bytes(asked: AskedFor) -> float:
