@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -126,6 +128,25 @@ def test_a_killed_run_is_found_and_gone_on_with(big: Path, frame: pl.DataFrame):
     key = bytes.fromhex(big.with_name("key").read_text())
     assert pl.read_parquet(target).equals(anonymize(frame, random_state=key).table)
     assert leftover(big.parent) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no such signals here")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("keyed", [True, False])
+def test_a_run_that_the_system_ends_leaves_what_ctrl_c_leaves(big: Path, name: str, keyed: bool):
+    number = signal.Signals[name]
+    seed = ("--seed", "1") if keyed else ()
+    with waiting_after(
+        "masking-0", "anonymize", str(big), "--memory", SMALL, "-q", *seed
+    ) as process:
+        process.send_signal(number)
+        told = process.communicate(timeout=60)[1]
+    assert process.returncode == 128 + number
+    assert told.startswith("icsa: interrupted.")
+    left = leftover(big.parent)
+    assert len(left) == keyed
+    assert ("--resume goes on with it" in told) == keyed
+    assert not big.with_name("big.release.parquet").exists()
 
 
 def test_what_is_done_is_explained_and_nothing_runs(big: Path, capsys: pytest.CaptureFixture[str]):
