@@ -104,3 +104,11 @@ def test_a_name_that_is_there_twice_is_told(tmp_path: Path):
     parquet.write_table(twice, tmp_path / "a.parquet")
     with pytest.raises(InputError, match=r"has the same name more than once\. Give every"):
         read(tmp_path)
+
+
+def test_types_that_pyarrow_does_not_know_beside_categories(tmp_path: Path):
+    frame = pl.DataFrame(
+        {"arm": ["a", "b"], "big": [1, 2]}, schema={"arm": pl.Categorical, "big": pl.Int128}
+    )
+    frame.write_parquet(tmp_path / "a.parquet")
+    assert dict(read(tmp_path).dtypes) == {"arm": pl.Categorical, "big": pl.Int128}

@@ -111,7 +111,7 @@ def _with_order(
 
     try:
         columns = read(path, names)
-    except (OSError, ValueError):  # as pyarrow's own errors are
+    except (OSError, ValueError, NotImplementedError):  # as pyarrow's own errors are
         return frame
     return frame.with_columns(with_order(frame[name], columns[name]) for name in columns)
 

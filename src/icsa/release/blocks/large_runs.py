@@ -32,6 +32,7 @@ from icsa.release.releasing import Release
 from icsa.schema import Schema
 from icsa.tables import Table, output_kind
 from icsa.tables.stored import StoredTable
+from icsa.tables.table import Origin, require_unchanged
 from icsa.tables.text_files import (
     TEXT_ROWS,
     CellFacts,
@@ -168,6 +169,7 @@ def anonymize_stored(
         farthest = max(farthest, done)  # passes may come in rounds
         told(shown, farthest)
 
+    origins = [] if is_text else [Origin.of(part) for part in source.parts]
     with opened_scratch(resources.scratch, run, resume=resources.resume) as folder:
         scratch, workers = Scratch(folder, 0), resources.workers
         passes = Passes(scratch, workers=workers, dask=resources.dask, told=tell)
@@ -185,12 +187,18 @@ def anonymize_stored(
         made = release_in_blocks(
             passes, ground, key, schema=given, choices=choices, options=options
         )
+        require_unchanged(origins)
         write(passes, table, made)
     return made.release
 
 
 def _stored(source: StoredTable | TextTable, passes: Passes, resources: Resources) -> StoredTable:
-    return source.stored(passes, resources.memory) if isinstance(source, TextTable) else source
+    if not isinstance(source, TextTable):
+        return source
+    origin = Origin.of(source.file.path)
+    stored = source.stored(passes, resources.memory)
+    require_unchanged([origin])
+    return stored
 
 
 def _rows_of_begun_blocks(scratch: Scratch, block_rows: int) -> int:
