@@ -9,6 +9,7 @@ from pathlib import Path
 
 from icsa.errors import InputError
 from icsa.matrices import LEAF_ROWS
+from icsa.release.blocks.memory_groups import free_in_groups
 from icsa.tables.stored import StoredTable
 
 __all__ = [
@@ -111,6 +112,7 @@ def free_memory() -> float:
     try:
         with Path("/proc/meminfo").open(encoding="ascii") as file:
             found = next(line for line in file if line.startswith("MemAvailable"))
-        return _SHARE_OF_FREE * 1024.0 * float(found.split()[1])
+        free = 1024.0 * float(found.split()[1])
     except (OSError, StopIteration, ValueError, IndexError):
         return _UNKNOWN_FREE
+    return _SHARE_OF_FREE * min(free, free_in_groups())
