@@ -155,7 +155,7 @@ def test_what_needs_all_rows_is_refused(tmp_path: Path):
 @pytest.mark.parametrize(
     ("made", "names", "match"),
     [
-        (of_all_kinds, ("kg", "score", "group"), r"'group': its 4 levels would take 0\.016 GB"),
+        (of_all_kinds, ("kg", "score", "group"), r"'group': its 4 levels would take 0\.016\d* GB"),
         (related, ("a", "b", "total", "kg"), r"a, b, total: columns that relations .* hold"),
     ],
 )

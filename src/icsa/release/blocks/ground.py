@@ -15,6 +15,7 @@ from icsa.tables.stored import StoredTable
 __all__ = [
     "TABLES_IN_MEMORY",
     "Ground",
+    "enough_memory",
     "free_memory",
     "memory_of_a_column",
     "row_ranges",
@@ -63,7 +64,7 @@ class Ground:
         """Refuse a task that would hold so many bytes, if that is too much."""
         if needed > self.memory:
             raise InputError(
-                f"{what} would take {needed / 1e9:.2g} GB at a time, and {self.memory / 1e9:.2g} "
+                f"{what} would take {needed / 1e9:.3g} GB at a time, and {self.memory / 1e9:.3g} "
                 f"GB may be taken. {remedy}"
             )
 
@@ -94,6 +95,17 @@ def row_ranges(n_rows: int, block_rows: int) -> Iterator[slice]:
 def memory_of_a_column(n_rows: int) -> int:
     """Return the bytes that a task on one column of a table takes."""
     return 8 * n_rows * _COLUMNS_AT_A_TIME
+
+
+def enough_memory(n_bytes: float) -> str:
+    """Return what to give as --memory where so many bytes are needed: never less than that.
+
+    Examples
+    --------
+    >>> enough_memory(9_648_048), enough_memory(2.4e9)
+    ('0.1GB', '2.4GB')
+    """
+    return f"{math.ceil(n_bytes / 1e8) / 10:.1f}GB"
 
 
 def rows_in_memory(n_bytes: int, n_scores: int) -> int:

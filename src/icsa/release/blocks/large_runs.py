@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,7 +20,12 @@ from icsa.randomness import Key
 from icsa.release.blocks.block_cells import Cells
 from icsa.release.blocks.block_releasing import release_in_blocks
 from icsa.release.blocks.explained_passes import ROW_BY_ROW, Ways, share_of_all
-from icsa.release.blocks.ground import Ground, memory_of_a_column, rows_in_memory
+from icsa.release.blocks.ground import (
+    Ground,
+    enough_memory,
+    memory_of_a_column,
+    rows_in_memory,
+)
 from icsa.release.blocks.made_in_blocks import MadeInBlocks
 from icsa.release.blocks.passes import Passes, Task
 from icsa.release.blocks.scratch import Scratch
@@ -116,9 +120,9 @@ def rows_of_a_block(
         of_each = " for each worker" if resources.workers > 1 else ""
         fewer = ", or fewer --workers" if resources.workers > 1 else ""
         raise InputError(
-            f"A column of {n_rows:,} rows takes {needed / 1e9:.2g} GB while it is worked on, "
-            f"and {share / 1e9:.2g} GB may be taken{of_each}. Give --memory "
-            f"{math.ceil(needed * resources.workers / 1e8) / 10:.1f}GB{fewer}."
+            f"A column of {n_rows:,} rows takes {needed / 1e9:.3g} GB while it is worked on, "
+            f"and {share / 1e9:.3g} GB may be taken{of_each}. Give --memory "
+            f"{enough_memory(needed * resources.workers)}{fewer}."
         )
     if n_rows <= LONG:
         raise InputError(
