@@ -170,7 +170,7 @@ def test_strata_are_explained(big: Path, capsys: pytest.CaptureFixture[str]):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--memory", "5MB"), "takes 0.0096 GB while it is worked on"),
+        (("--memory", "5MB"), "takes 0.00965 GB while it is worked on"),
         (("--memory", "much"), "'much' is no size"),
         (("--memory", SMALL, "--output", "out.xlsx"), "is written as CSV or Parquet"),
         (("--memory", SMALL, "--strata", "kg"), "cannot be released for itself"),
@@ -291,7 +291,7 @@ def test_passes_over_text_are_explained(text: Path, capsys: pytest.CaptureFixtur
         (b"1.5,2.5", (), "row 150000 (the header is row 1): 2 cells where the header has 3"),
         (b"1.5,\xe9,2", ("--encoding", "utf-8"), "is not UTF-8 (from line"),
         (b"1.5,\0,2", (), "line 150000 has a zero byte"),
-        (b"", ("--memory", "5MB"), "takes 0.0096 GB while it is worked on"),
+        (b"", ("--memory", "5MB"), "takes 0.00965 GB while it is worked on"),
         (b"", ("--strata", "kg"), "cannot be released for itself"),
         (b"", ("--separator", "\t"), "the file is one column, and 3 by ','"),
         (b"", ("--decimal", ","), "The decimal mark ',' does not go with the file"),
