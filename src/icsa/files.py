@@ -20,6 +20,7 @@ __all__ = [
     "UNFINISHED",
     "fingerprint",
     "folder_written_atomically",
+    "is_pattern",
     "is_several",
     "read_toml",
     "require_not_empty",
@@ -31,20 +32,29 @@ __all__ = [
 # How the names of files begin that are being written; what a crash leaves behind has it too.
 UNFINISHED = ".tmp-"
 
+# What makes a name a pattern of several.
+_PATTERN_SIGNS = frozenset("*?[")
 # No room: on the disk, in the share of it that somebody may use, or under the size of a file.
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _TRIED = bytes(1 << 16)
 
 
 def is_several(path: Path) -> bool:
-    """Return whether a name stands for several files: a folder, or a pattern.
+    """Return whether a name stands for several files: a folder, or a pattern."""
+    return path.is_dir() or is_pattern(path)
+
+
+def is_pattern(path: Path) -> bool:
+    """Return whether a name stands for several: for files, or for folders, which is refused.
 
     Examples
     --------
-    >>> is_several(Path("parts/2024-*.parquet")), is_several(Path("table.parquet"))
+    >>> is_pattern(Path("2024-*.parquet")), is_pattern(Path("2024-1.parquet"))
     (True, False)
     """
-    return path.is_dir() or (not path.exists() and bool(set("*?[") & set(path.name)))
+    if path.exists():
+        return False
+    return bool(_PATTERN_SIGNS & set(path.name)) or (path.name != "" and is_pattern(path.parent))
 
 
 def require_not_empty(path: Path) -> None:

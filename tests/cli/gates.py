@@ -9,22 +9,23 @@ from contextlib import contextmanager
 
 _WAITING = """
 import signal, sys
-from icsa.cli import run
+from icsa.cli import main
 from icsa.release.blocks import passes
 
-compute = passes.run
+compute, task = passes.run, sys.argv[1]
 
 def compute_until(work, *, progress, **more):
     def advance(job):
         progress(job)
-        if job.name == sys.argv[1]:
+        if job.name == task:
             print("here", flush=True)
             signal.pause()
 
     return compute(work, progress=advance, **more)
 
 passes.run = compute_until
-sys.exit(run(sys.argv[2:]))
+sys.argv[:2] = ["icsa"]
+main()
 """
 
 

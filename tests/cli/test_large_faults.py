@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
 import shutil
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from icsa import cli
 from icsa.jobs.folder import locked
 from icsa.release import anonymize
 from icsa.release.blocks import large_runs, scratch_runs
+from icsa.release.blocks.text_tables import TextTable
 from tests.release.blocks.tables import N_ROWS, measured
 
 MEMORY = ("--memory", "15MB", "--seed", "1")
@@ -64,8 +66,9 @@ def test_an_input_is_never_written_to(parts: Path, capsys: pytest.CaptureFixture
         assert "is an input" in refused(
             capsys, file, "--force", "--output", str(parts.parent / "out"), "--save-key", target
         )
-    new = str(parts / "new.parquet")
-    assert "among the original's part files" in refused(capsys, parts, "--output", new)
+    for new in ("new.parquet", "released"):
+        said = refused(capsys, parts, "--output", str(parts / new))
+        assert "among the original's part files" in said
     assert (parts / "a.parquet").read_bytes() == before
     assert len(list(parts.iterdir())) == 3
     around = parts.parent / "around"
@@ -132,6 +135,10 @@ def test_what_a_killed_program_was_writing_is_no_part(
             lambda part: pl.read_parquet(part).head(9).write_parquet(part),
             f"had {-(-N_ROWS // 3):,} rows at first and has 9 now",
         ),
+        (
+            lambda part: pl.read_parquet(part).select(pl.all().reverse()).write_parquet(part),
+            "b.parquet was changed while it was read. Let no program write to it, and begin again.",
+        ),
     ],
 )
 def test_a_part_that_changes_while_it_is_read(
@@ -152,6 +159,38 @@ def test_a_part_that_changes_while_it_is_read(
     assert said in shown
     assert "in job" not in shown
     assert [path.name for path in parts.parent.iterdir()] == ["parts"]
+
+
+def test_a_text_file_that_changes_while_it_is_read(
+    tmp_path: Path,
+    frame: pl.DataFrame,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+):
+    file = tmp_path / "table.csv"
+    frame.write_csv(file)
+    stored = TextTable.stored
+
+    def changed_behind(table: TextTable, *given: Any) -> Any:
+        found = stored(table, *given)
+        frame.select(pl.all().reverse()).write_csv(file)
+        return found
+
+    monkeypatch.setattr(TextTable, "stored", changed_behind)
+    assert "table.csv was changed while it was read" in refused(capsys, file)
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="folders have no owners here")
+def test_scratch_of_somebody_else_is_not_called_left(
+    parts: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    (parts.parent / ".icsa-scratch-0123456789abcdef").mkdir()
+    assert run(parts, "--drop", "nothing") == 2
+    assert "was left by a run" in capsys.readouterr().err
+    somebody = os.getuid() + 1
+    monkeypatch.setattr(os, "getuid", lambda: somebody)
+    assert "was left by a run" not in refused(capsys, parts, "--drop", "nothing")
 
 
 def test_what_killed_runs_left(parts: Path, capsys: pytest.CaptureFixture[str]):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -128,6 +130,25 @@ def test_a_killed_run_is_found_and_gone_on_with(big: Path, frame: pl.DataFrame):
     assert leftover(big.parent) == []
 
 
+@pytest.mark.skipif(os.name != "posix", reason="no such signals here")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("keyed", [True, False])
+def test_a_run_that_the_system_ends_leaves_what_ctrl_c_leaves(big: Path, name: str, keyed: bool):
+    number = signal.Signals[name]
+    seed = ("--seed", "1") if keyed else ()
+    with waiting_after(
+        "masking-0", "anonymize", str(big), "--memory", SMALL, "-q", *seed
+    ) as process:
+        process.send_signal(number)
+        told = process.communicate(timeout=60)[1]
+    assert process.returncode == 128 + number
+    assert told.startswith("icsa: interrupted.")
+    left = leftover(big.parent)
+    assert len(left) == keyed
+    assert ("--resume goes on with it" in told) == keyed
+    assert not big.with_name("big.release.parquet").exists()
+
+
 def test_what_is_done_is_explained_and_nothing_runs(big: Path, capsys: pytest.CaptureFixture[str]):
     earlier = big.with_name("big.release.parquet")
     earlier.touch()
@@ -149,7 +170,7 @@ def test_strata_are_explained(big: Path, capsys: pytest.CaptureFixture[str]):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--memory", "5MB"), "takes 0.0096 GB while it is worked on"),
+        (("--memory", "5MB"), "takes 0.00965 GB while it is worked on"),
         (("--memory", "much"), "'much' is no size"),
         (("--memory", SMALL, "--output", "out.xlsx"), "is written as CSV or Parquet"),
         (("--memory", SMALL, "--strata", "kg"), "cannot be released for itself"),
@@ -250,7 +271,7 @@ def test_passes_over_text_are_explained(text: Path, capsys: pytest.CaptureFixtur
         (b"1.5,2.5", (), "row 150000 (the header is row 1): 2 cells where the header has 3"),
         (b"1.5,\xe9,2", ("--encoding", "utf-8"), "is not UTF-8 (from line"),
         (b"1.5,\0,2", (), "line 150000 has a zero byte"),
-        (b"", ("--memory", "5MB"), "takes 0.0096 GB while it is worked on"),
+        (b"", ("--memory", "5MB"), "takes 0.00965 GB while it is worked on"),
         (b"", ("--strata", "kg"), "cannot be released for itself"),
         (b"", ("--separator", "\t"), "the file is one column, and 3 by ','"),
         (b"", ("--decimal", ","), "The decimal mark ',' does not go with the file"),

@@ -405,6 +405,21 @@ def test_a_worker_whose_parent_ended_before_it_began_ends_too() -> None:
     assert (worker.returncode, worker.stdout) == (1, "")
 
 
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals cannot be put off here")
+def test_workers_are_spared_ctrl_c_from_their_beginning() -> None:
+    # From before their first line of Python: Ctrl-C prints no traceback of an import that it stops.
+    code = (
+        "from tests.jobs import toy; from icsa.jobs import run;"
+        "work = toy.toy_study(function=toy.say_what_waits);"
+        "print(run(work, workers=2, progress=False)['interrupts wait'].all(),"
+        "toy.say_what_waits(None)['interrupts wait'][0])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert done.stdout == "True False\n"
+
+
 def test_one_job_that_is_left_is_not_done_in_this_process() -> None:
     work = toy.toy_study(function=toy.say_where)
     (outcome,) = in_processes(work, work.jobs[:1], 2)

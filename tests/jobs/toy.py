@@ -99,3 +99,8 @@ if __name__ == "__main__":
     from tests.jobs.toy import toy_study  # so that workers find them by name
 
     run(toy_study(), Path(sys.argv[1]), workers=2)
+
+
+def say_what_waits(_: object, **__: int) -> dict[str, object]:
+    """Return whether Ctrl-C is put off in this process."""
+    return {"interrupts wait": [signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())]}

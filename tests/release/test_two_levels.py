@@ -12,7 +12,7 @@ import pytest
 
 import icsa
 from icsa.errors import InputError
-from icsa.inspection import inspect_table
+from icsa.inspection import guess_schema, inspect_table
 from icsa.randomness import as_key
 from icsa.release import plan, prepare, release
 from icsa.tables import from_frame
@@ -42,6 +42,38 @@ def same_within(frame: pl.DataFrame, unit: str, names: list[str]) -> bool:
     """Return whether columns are the same in all rows of every unit."""
     counts = frame.group_by(unit).agg(pl.col(names).n_unique())
     return bool((counts.select(names).to_numpy() == 1).all())
+
+
+@pytest.mark.parametrize("bound", [None, "followed"])
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_times_stay_within_their_own_bounds(bound: str | None, weight: str | None) -> None:
+    draw = np.random.default_rng(3)
+    n_units, longest = 400, 40
+    days = [
+        np.sort(draw.choice(longest, draw.integers(1, 30), replace=False)) for _ in range(n_units)
+    ]
+    sizes = [own.size for own in days]
+    day = np.concatenate(days)
+    frame = pl.DataFrame(
+        {
+            "id": np.repeat(np.arange(n_units), sizes),
+            "day": day + 5,
+            "pain": draw.normal(size=day.size),
+            "followed": np.repeat([own[-1] + 5 + draw.integers(0, 9) for own in days], sizes),
+            "w": np.exp(0.3 * draw.normal(size=day.size)),
+        }
+    )
+    frame = frame if weight else frame.drop("w")
+    guessed = guess_schema(from_frame(frame))
+    columns = {**guessed.columns}
+    columns["day"] = replace(columns["day"], kind="integer", lower=5, upper=longest + 4)
+    said = {"unit": "id", "time": "day", "bound": bound, "weight": weight}
+    schema = replace(guessed, columns=columns)
+    made = icsa.anonymize(frame, schema=schema, random_state=1, method="icsa", **said)
+    assert made.units is not None
+    assert made.units.way == "two levels"
+    assert (made.table["day"].min(), made.table["day"].max()) == (5, longest + 4)
+    assert is_rising(made.table, "id", "day")
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)

@@ -265,6 +265,14 @@ def test_exact_fit_of_a_large_table(n: int) -> None:
         mcd(x)
 
 
+@pytest.mark.parametrize("n", [5000, 20_000, 60_000])
+def test_exact_fit_of_a_column_that_varies_in_few_rows(n: int) -> None:
+    x = np.random.default_rng(8).normal(size=(n, 3))
+    x[20:, 2] = 1.0  # one value in all rows of the parts that the search begins in
+    with pytest.raises(ExactFitError, match=f"column '2' has one value in {n - 20} of {n} rows"):
+        mcd(x)
+
+
 def test_dependent_columns_are_an_exact_fit() -> None:
     x = np.random.default_rng(9).normal(size=(50, 3))
     x = np.column_stack([x, x[:, 0] - x[:, 2]])

@@ -1,14 +1,15 @@
 """The command line: parses, calls, shows; computes nothing.
 
 Exit codes: 0 done; 1 a bug of ours; 2 an option, the input or the machine does not allow it; 130
-interrupted; 141 nobody reads what is printed. An error is one message on standard error without
-colours.
+interrupted, 129 by a terminal that is closed and 143 by a system that ends the process; 141 nobody
+reads what is printed. An error is one message on standard error without colours.
 """
 
 from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import TextIO
@@ -21,6 +22,9 @@ _BUG = 1
 _REFUSED = 2
 _INTERRUPTED = 130
 _PIPE_CLOSED = 141
+_BY_SIGNAL = 128
+# A terminal that is closed, and a system or a queue that ends a process: all is removed in time.
+_ENDING = ("SIGHUP", "SIGTERM")
 
 
 def main() -> None:
@@ -31,9 +35,27 @@ def main() -> None:
     # Modules are nearly all that a command makes: looking for cycles among them takes its time, and
     # at the end the whole process goes.
     gc.set_threshold(100_000, 20, 20)
+    _clean_up_when_ended()
     code = run(sys.argv[1:])
     gc.freeze()
     sys.exit(code)
+
+
+class _Ended(KeyboardInterrupt):
+    """An interruption that is no Ctrl-C; its argument is the number of the signal."""
+
+
+def _clean_up_when_ended() -> None:
+    """Have signals that end a process interrupt it, so that no scratch stays behind."""
+
+    def end(number: int, _: object) -> None:
+        raise _Ended(number)
+
+    for name in _ENDING:
+        number = getattr(signal, name, None)
+        # nohup has it that a closed terminal ends nothing.
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, end)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -84,7 +106,7 @@ def _code_of(error: BaseException) -> int:
     notes = "".join(f" {note}" for note in getattr(error, "__notes__", ()))
     if isinstance(error, KeyboardInterrupt):
         _say(f"interrupted.{notes or ' Nothing was written.'}")
-        return _INTERRUPTED
+        return _BY_SIGNAL + error.args[0] if isinstance(error, _Ended) else _INTERRUPTED
     if isinstance(error, BrokenPipeError):  # as in: icsa scatters | head -1
         _give_up(sys.stdout)
         return _PIPE_CLOSED
@@ -143,7 +165,7 @@ def _say(message: str) -> None:
 
     try:
         print(f"icsa: {plain(message)}", file=sys.stderr, flush=True)
-    except BrokenPipeError:  # nobody listens; the exit code still tells
+    except OSError:  # nobody listens, or the terminal is gone; the exit code still tells
         _give_up(sys.stderr)
 
 

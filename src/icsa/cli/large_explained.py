@@ -38,8 +38,8 @@ def print_explanation(
         show,
         f"{about}{n_rows:,} rows, {n_columns:,} columns in {len(table.parts):,} file(s): "
         f"{n_bytes / 1e9:.3g} GB as numbers. Blocks of {block_rows:,} rows; a task on "
-        f"a column takes up to {room / 1e9:.2g} GB; scratch up to "
-        f"{ways.scratch_tables * n_bytes / 1e9:.3g} GB in {resources.scratch}.",
+        f"a column takes up to {room / 1e9:.3g} GB; scratch up to "
+        f"{ways.scratch_tables * n_bytes / 1e9:.3g} GB in {resources.scratch.resolve()}.",
     )
     grid = Grid(box=None, pad_edge=False, header_style="bold")
     for heading in ("pass", "tasks", "what it does", "GB read", "GB written"):

@@ -76,8 +76,7 @@ def require_free_folder(target: Path, inputs: Path, *, force: bool) -> None:
 
 def require_elsewhere(target: Path, inputs: Path) -> None:
     """Refuse a release among the part files of its original, of which it would be one next time."""
-    among = inputs.is_dir() and os.path.realpath(target.parent) == os.path.realpath(inputs)
-    if among and known_kind(target) is not None:
+    if inputs.is_dir() and os.path.realpath(target.parent) == os.path.realpath(inputs):
         raise InputError(
             f"{target} would be among the original's part files. Give --output in another folder."
         )

@@ -14,7 +14,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -121,7 +121,7 @@ def _through_joblib(
     processes = min(workers, max(len(jobs), 2))
     # Nothing goes by way of files in shared memory: a run that is killed would leave them there.
     options: dict[str, Any] = {"inner_max_num_threads": 1, "max_nbytes": None}
-    with parallel_config("loky", n_jobs=processes, **options):
+    with parallel_config("loky", n_jobs=processes, **options), _interrupts_later():
         # No batches: what is finished is to be kept at once.
         outcomes = Parallel(return_as="generator_unordered", batch_size=1)(calls)
     try:
@@ -139,6 +139,22 @@ def _perform_in_child(
 ) -> Outcome:
     _end_with(parent)
     return perform_in_worker(function, config, job)
+
+
+@contextmanager
+def _interrupts_later() -> Iterator[None]:
+    """Put Ctrl-C off while processes are started, which are spared it: they inherit that."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # which would end what we begin here if it began later
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @cache

@@ -21,6 +21,8 @@ def lies_on_plane(xt: Matrix, rows: Rows) -> bool:
     A few rows far away make the spread of the others look like rounding; that is no plane.
     """
     units = robust_units(xt)
+    if not units.all():  # a column does not vary at all, as in a part of the rows of a long table
+        return True
     centred = (xt[:, rows] - xt[:, rows].mean(axis=1, keepdims=True)) / units[:, None]
     smallest = np.linalg.svd(centred, compute_uv=False)[-1] if rows.size > units.size else 0.0
     return bool(smallest < FLAT * math.sqrt(rows.size))
@@ -34,7 +36,7 @@ def keep_planes(xt: Matrix, objectives: Vector, subsets: Rows) -> None:
 
 
 def robust_units(xt: Matrix) -> Vector:
-    """Return the MAD of every column, or its mean deviation where that is 0."""
+    """Return the MAD of every column, or its mean deviation where that is 0; 0 for a constant."""
     middle = xt.shape[1] // 2
     gaps = np.abs(xt - np.partition(xt, middle, axis=1)[:, middle, None])
     units = np.partition(gaps, middle, axis=1)[:, middle]

@@ -88,4 +88,5 @@ def _standardized(xt: Matrix) -> Matrix:
     """Return the columns from their medians in units of their MADs, far cells drawn in."""
     n = xt.shape[1]
     gaps = xt - np.partition(xt, n // 2, axis=1)[:, n // 2, None]
-    return np.clip(gaps / robust_units(xt)[:, None], -_FAR, _FAR)
+    units = robust_units(xt)
+    return np.clip(gaps / np.where(units > 0, units, 1.0)[:, None], -_FAR, _FAR)

@@ -48,7 +48,14 @@ def read_parquet_columns(
 
 def parquet_schema(path: Path) -> Mapping[str, pl.DataType]:
     """Return the types of a Parquet file's columns; brackets in its name stand for themselves."""
-    return pl.scan_parquet(path, glob=False, hive_partitioning=False).collect_schema()
+    try:
+        return pl.scan_parquet(path, glob=False, hive_partitioning=False).collect_schema()
+    except pl.exceptions.DuplicateError:
+        raise _named_twice(path) from None
+
+
+def _named_twice(path: Path) -> InputError:
+    return InputError(f"{path} has the same name more than once. Give every column its own name.")
 
 
 def _read_feather(path: Path, _: FileKind, __: ReadingOptions) -> Table:
@@ -104,7 +111,7 @@ def _with_order(
 
     try:
         columns = read(path, names)
-    except (OSError, ValueError):  # as pyarrow's own errors are
+    except (OSError, ValueError, NotImplementedError):  # as pyarrow's own errors are
         return frame
     return frame.with_columns(with_order(frame[name], columns[name]) for name in columns)
 
@@ -148,9 +155,7 @@ def _read_with_pyarrow(path: Path) -> pl.DataFrame:
         raise broken from None
     names = table.column_names
     if len(set(names)) < len(names):
-        raise InputError(
-            f"{path} has the same name more than once. Give every column its own name."
-        )
+        raise _named_twice(path)
     return pl.DataFrame([from_arrow(n, c)[0] for n, c in zip(names, table.columns, strict=True)])
 
 

@@ -15,6 +15,7 @@ import polars as pl
 from icsa.errors import InputError
 from icsa.files import (
     folder_written_atomically,
+    is_pattern,
     is_several,
     require_not_empty,
     require_readable,
@@ -24,8 +25,6 @@ from icsa.tables.arrow_files import (
     BROKEN,
     PARQUET,
     damaged,
-    flat,
-    parquet_schema,
     read_parquet_columns,
 )
 from icsa.tables.table import Layout, Table, Variable
@@ -100,6 +99,7 @@ class StoredTable:
                     "program write to it while it is read, and begin again."
                 )
             found.append(cells)
+        found = [cells for cells in found if len(cells)] or found[:1]  # others have no types
         try:
             cells = pl.concat(found, rechunk=True) if len(found) > 1 else found[0].rechunk()
         except pl.exceptions.PolarsError:
@@ -190,11 +190,12 @@ def parquet_parts(path: Path) -> tuple[Path, ...]:
     Raises
     ------
     InputError
-        There are none.
+        There are none, or there are others in folders below.
     """
     if path.is_dir():
         inside = sorted(p for p in path.iterdir() if not _is_hidden(p))
-        found = [p for p in inside if p.suffix in PARQUET.suffixes]
+        _require_one_folder(path, [p for p in inside if p.is_dir() and not p.name.startswith("_")])
+        found = [p for p in inside if p.suffix in PARQUET.suffixes and not p.is_dir()]
         texts = [p.name for p in inside if _TEXTS & set(p.suffixes)]
         if found and texts:
             raise InputError(
@@ -207,12 +208,18 @@ def parquet_parts(path: Path) -> tuple[Path, ...]:
                 "read as one table; this one has none."
             )
         return tuple(found)
-    if not is_several(path):
+    if not is_pattern(path):
         require_readable(path)
         require_not_empty(path)
         return (path,)
-    asked = path.name.startswith(".")
-    found = sorted(p for p in path.parent.glob(path.name) if asked or not _is_hidden(p))
+    if is_pattern(path.parent):
+        raise InputError(
+            f"{path}: a pattern stands for files of one folder, not for folders. Put all part "
+            "files into one folder."
+        )
+    asked = path.name.startswith((".", "_"))
+    found = sorted(p for p in path.parent.glob(path.name) if asked or not _is_no_part(p))
+    _require_one_folder(path, [p for p in found if p.is_dir()])
     if not found:
         raise InputError(f"No file is called {path}. Check the pattern, and quote it.")
     return tuple(found)
@@ -277,6 +284,22 @@ def write_parts_of(
             write_atomically(beside / name, frame[rows].write_parquet)
 
 
+def _require_one_folder(path: Path, folders: Sequence[Path]) -> None:
+    """Refuse Parquet files in folders below: nobody would miss their rows in the release."""
+    for folder in folders:
+        if any(inside.suffix in PARQUET.suffixes for inside in folder.rglob("*")):
+            raise InputError(
+                f"{path} holds Parquet files in the folder {folder.name} too, and those of one "
+                "folder are read as one table. Put all part files into one folder, under names of "
+                "their own; what names of folders tell (year=2024) is to be a column in them."
+            )
+
+
+def _is_no_part(path: Path) -> bool:
+    """Return whether a file is hidden, or one that Spark writes beside part files (_SUCCESS)."""
+    return _is_hidden(path) or (path.name.startswith("_") and path.suffix not in PARQUET.suffixes)
+
+
 def _is_hidden(path: Path) -> bool:
     """Return whether a name says that a file is none of the table's, such as one half-written."""
     return path.name.startswith(".")
@@ -290,26 +313,29 @@ def stored_parquet(parts: Sequence[Path]) -> StoredTable:
     InputError
         A file is damaged, or its columns are not those of the first, by name or by type.
     """
-    dtypes: dict[str, pl.DataType] = {}
-    rows = []
-    for number, part in enumerate(parts, start=1):
+    rows, found = [], []
+    for part in parts:
         require_readable(part)
         try:
-            schema = parquet_schema(part)
+            found.append(dict(read_parquet_columns(part, None, 0).schema))
             rows.append(int(pl.scan_parquet(part, glob=False).select(pl.len()).collect().item()))
-            if number == 1:
-                dtypes = dict(flat(str(part), read_parquet_columns(part, list(schema), 0)).schema)
-            else:
-                _require_alike(part, number, schema, read_parquet_columns(parts[0], None, 0).schema)
         except BROKEN:
             raise InputError(damaged(part, "Parquet")) from None
+    first = next((number for number, n_rows in enumerate(rows) if n_rows), 0)
+    dtypes = {name: found[first].get(name, dtype) for name, dtype in found[0].items()}
+    for number, (part, n_rows, schema) in enumerate(zip(parts, rows, found, strict=True), start=1):
+        _require_alike(f"{part} (part {number})", schema, dtypes, typed=n_rows > 0)
     return StoredTable(parts=tuple(parts), rows=tuple(rows), dtypes=dtypes)
 
 
 def _require_alike(
-    part: Path, number: int, schema: Mapping[str, pl.DataType], first: Mapping[str, pl.DataType]
+    where: str,
+    schema: Mapping[str, pl.DataType],
+    first: Mapping[str, pl.DataType],
+    *,
+    typed: bool,
 ) -> None:
-    where = f"{part} (part {number})"
+    """Refuse a part with other columns than the first; one without rows has no types."""
     absent = [name for name in first if name not in schema]
     more = [name for name in schema if name not in first]
     if absent or more:
@@ -317,7 +343,7 @@ def _require_alike(
         raise InputError(
             f"{where} {what}, other than the first part. Give all parts the same columns."
         )
-    for name, dtype in first.items():
+    for name, dtype in first.items() if typed else ():
         levelled = isinstance(dtype, pl.Categorical | pl.Enum)
         alike = isinstance(schema[name], type(dtype)) if levelled else schema[name] == dtype
         if not alike:

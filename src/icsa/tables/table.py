@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -10,7 +10,9 @@ from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
-__all__ = ["Layout", "Measurement", "Origin", "Table", "Variable"]
+from icsa.errors import InputError
+
+__all__ = ["Layout", "Measurement", "Origin", "Table", "Variable", "require_unchanged"]
 
 Measurement: TypeAlias = Literal["nominal", "ordinal", "scale"]
 
@@ -123,6 +125,19 @@ class Origin:
         files = parts or (path,)
         found = [file.stat() for file in files]
         return cls(path, files, tuple((one.st_size, one.st_mtime_ns) for one in found))
+
+
+def require_unchanged(origins: Iterable[Origin]) -> None:
+    """Refuse files that are others than they were: what was read at first and later may differ.
+
+    One that is gone was read, or reading it would have failed.
+    """
+    for origin in origins:
+        if origin.path.exists() and Origin.of(origin.path) != origin:
+            raise InputError(
+                f"{origin.path} was changed while it was read. Let no program write to it, and "
+                "begin again."
+            )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,10 @@ from icsa.assessment import Assessment, assess
 from icsa.assessment.asked import Asked
 from icsa.assessment.blocks import exact_people, large_assessing
 from icsa.assessment.blocks.large_assessing import Wanted, assess_stored
+from icsa.cli.large_inputs import parsed_size
 from icsa.comparison.features import PART
 from icsa.errors import InputError
+from icsa.release.blocks.ground import memory_of_a_column
 from icsa.release.blocks.large_runs import Resources
 from tests.release.blocks.tables import of_all_kinds, stored
 
@@ -177,8 +180,11 @@ def test_what_cannot_be_done_is_refused_in_a_sentence(
     tables: tuple[pl.DataFrame, pl.DataFrame], tmp_path: Path
 ) -> None:
     original, released = tables
-    with pytest.raises(InputError, match=r"takes .* GB while it is worked on.*--memory"):
+    with pytest.raises(InputError, match=r"takes .* GB while it is worked on.*--memory") as told:
         from_files(tables, tmp_path / "memory", memory=1_000)
+    advised = re.search(r"--memory (\S+B)", str(told.value))
+    assert advised is not None
+    assert parsed_size(advised[1]) >= memory_of_a_column(N_ROWS)
     others = released.rename({name: f"{name}_" for name in released.columns})
     found = from_files((original, others), tmp_path / "names")
     assert (found.verdict, [one.rule for one in found.reasons]) == ("look again", ["another table"])

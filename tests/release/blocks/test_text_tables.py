@@ -167,7 +167,7 @@ def test_a_bad_row_far_below_is_named_as_in_memory(tmp_path: Path, bad: bytes, s
 def test_strings_that_do_not_fit_are_refused(tmp_path: Path):
     path = tmp_path / "t.csv"
     of_few_kinds().write_csv(path)
-    with pytest.raises(InputError, match=r"'\w+' takes 0\.012 GB as text .* --memory more"):
+    with pytest.raises(InputError, match=r"'\w+' takes 0\.0116 GB as text .* --memory more"):
         released(path, tmp_path / "found.csv", memory=11_000_000)
 
 

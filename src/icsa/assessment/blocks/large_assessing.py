@@ -54,7 +54,7 @@ from icsa.privacy import Policy, PrivacyAssessment
 from icsa.privacy.lenses import fit_lenses
 from icsa.randomness import as_key
 from icsa.release.blocks.block_preparing import require_no_units
-from icsa.release.blocks.ground import memory_of_a_column, rows_in_memory
+from icsa.release.blocks.ground import enough_memory, memory_of_a_column, rows_in_memory
 from icsa.release.blocks.large_runs import Resources
 from icsa.release.blocks.passes import Passes
 from icsa.release.blocks.scratch import Scratch
@@ -206,9 +206,9 @@ def _block_rows(tables: Iterable[Source], resources: Resources, *, of_units: boo
     if share < needed:
         fewer = ", or fewer --workers" if resources.workers > 1 else ""
         raise InputError(
-            f"A column of {rows:,} rows takes {needed / 1e9:.2g} GB while it is worked on, and "
-            f"{share / 1e9:.2g} GB may be taken by each worker. Give --memory "
-            f"{needed * resources.workers / 1e9:.2g}GB{fewer}."
+            f"A column of {rows:,} rows takes {needed / 1e9:.3g} GB while it is worked on, and "
+            f"{share / 1e9:.3g} GB may be taken by each worker. Give --memory "
+            f"{enough_memory(needed * resources.workers)}{fewer}."
         )
     return max(PART, rows_in_memory(min(share, _ENOUGH), width) // PART * PART)
 

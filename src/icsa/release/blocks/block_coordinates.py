@@ -31,6 +31,7 @@ from icsa.release.sampled_scatters import (
 from icsa.row_sums import added, products_of, total_of
 from icsa.scatters import SCATTERS, LocationScatter
 from icsa.scatters.anchored_estimate import AnchoredScatter, AnchorJudge, with_borrowed_variance
+from icsa.scatters.registry import checked_result
 from icsa.subspaces import MORE_ROWS, Relations, Subspace, independent_columns, subspace_of
 
 __all__ = ["Anchor", "InBlocks", "judge_rows"]
@@ -154,13 +155,18 @@ class InBlocks:
                 return FoundCoordinates(coordinates, 0, notes)
         self._space = self._spanned(pair)
         s1 = found[0] if found and self._space is None else self._scatters((first,))[0]
-        (whitened,) = self._scatters((second,), s1)
+        s1 = self._usable(first, s1)
+        whitened = self._usable(second, self._scatters((second,), s1)[0])
         turned = whitened.scatter
         if self._is_sampled(second) and SCATTERS[second].unit_determinant:
             turned = shape_in_own_columns(turned, s1.factor)
         core = coordinates_from(s1, turned, pair)
         coordinates = core if self._space is None else extended(core, self._space)
         return FoundCoordinates(coordinates, _n_borrowed((s1, whitened)), notes)
+
+    def _usable(self, name: str, found: LocationScatter) -> LocationScatter:
+        """Return a scatter whose weights come from anchors if it is regular, as in memory."""
+        return checked_result(found, found.location.size, name) if name in self._judges else found
 
     def flat_scores(self) -> set[int]:
         """Return the scores that do not vary among the rows that count for some judge."""

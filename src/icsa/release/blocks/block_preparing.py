@@ -240,8 +240,8 @@ def _look(
     needed = _TEXTS_AT_A_TIME * table.text_bytes(name)
     if needed > max(allowed, memory_of_a_column(table.n_rows)):
         raise InputError(
-            f"Column {name!r} takes {needed / 1e9:.2g} GB as text while it is looked at, and "
-            f"{allowed / 1e9:.2g} GB may be taken. Give --memory more or fewer --workers, or take "
+            f"Column {name!r} takes {needed / 1e9:.3g} GB as text while it is looked at, and "
+            f"{allowed / 1e9:.3g} GB may be taken. Give --memory more or fewer --workers, or take "
             "the column out of the file."
         )
     one, declared = table.column(name), spec is not None

@@ -9,11 +9,13 @@ from pathlib import Path
 
 from icsa.errors import InputError
 from icsa.matrices import LEAF_ROWS
+from icsa.release.blocks.memory_groups import free_in_groups
 from icsa.tables.stored import StoredTable
 
 __all__ = [
     "TABLES_IN_MEMORY",
     "Ground",
+    "enough_memory",
     "free_memory",
     "memory_of_a_column",
     "row_ranges",
@@ -62,7 +64,7 @@ class Ground:
         """Refuse a task that would hold so many bytes, if that is too much."""
         if needed > self.memory:
             raise InputError(
-                f"{what} would take {needed / 1e9:.2g} GB at a time, and {self.memory / 1e9:.2g} "
+                f"{what} would take {needed / 1e9:.3g} GB at a time, and {self.memory / 1e9:.3g} "
                 f"GB may be taken. {remedy}"
             )
 
@@ -95,6 +97,17 @@ def memory_of_a_column(n_rows: int) -> int:
     return 8 * n_rows * _COLUMNS_AT_A_TIME
 
 
+def enough_memory(n_bytes: float) -> str:
+    """Return what to give as --memory where so many bytes are needed: never less than that.
+
+    Examples
+    --------
+    >>> enough_memory(9_648_048), enough_memory(2.4e9)
+    ('0.1GB', '2.4GB')
+    """
+    return f"{math.ceil(n_bytes / 1e8) / 10:.1f}GB"
+
+
 def rows_in_memory(n_bytes: int, n_scores: int) -> int:
     """Return how many rows of all scores a task on a block can take with so much memory.
 
@@ -111,6 +124,7 @@ def free_memory() -> float:
     try:
         with Path("/proc/meminfo").open(encoding="ascii") as file:
             found = next(line for line in file if line.startswith("MemAvailable"))
-        return _SHARE_OF_FREE * 1024.0 * float(found.split()[1])
+        free = 1024.0 * float(found.split()[1])
     except (OSError, StopIteration, ValueError, IndexError):
         return _UNKNOWN_FREE
+    return _SHARE_OF_FREE * min(free, free_in_groups())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -20,7 +19,12 @@ from icsa.randomness import Key
 from icsa.release.blocks.block_cells import Cells
 from icsa.release.blocks.block_releasing import release_in_blocks
 from icsa.release.blocks.explained_passes import ROW_BY_ROW, Ways, share_of_all
-from icsa.release.blocks.ground import Ground, memory_of_a_column, rows_in_memory
+from icsa.release.blocks.ground import (
+    Ground,
+    enough_memory,
+    memory_of_a_column,
+    rows_in_memory,
+)
 from icsa.release.blocks.made_in_blocks import MadeInBlocks
 from icsa.release.blocks.passes import Passes, Task
 from icsa.release.blocks.scratch import Scratch
@@ -31,6 +35,7 @@ from icsa.release.releasing import Release
 from icsa.schema import Schema
 from icsa.tables import Table, output_kind
 from icsa.tables.stored import StoredTable, released_parts
+from icsa.tables.table import Origin, require_unchanged
 from icsa.tables.text_files import (
     TEXT_ROWS,
     CellFacts,
@@ -118,9 +123,9 @@ def rows_of_a_block(
         of_each = " for each worker" if resources.workers > 1 else ""
         fewer = ", or fewer --workers" if resources.workers > 1 else ""
         raise InputError(
-            f"A column of {n_rows:,} rows takes {needed / 1e9:.2g} GB while it is worked on, "
-            f"and {share / 1e9:.2g} GB may be taken{of_each}. Give --memory "
-            f"{math.ceil(needed * resources.workers / 1e8) / 10:.1f}GB{fewer}."
+            f"A column of {n_rows:,} rows takes {needed / 1e9:.3g} GB while it is worked on, "
+            f"and {share / 1e9:.3g} GB may be taken{of_each}. Give --memory "
+            f"{enough_memory(needed * resources.workers)}{fewer}."
         )
     if n_rows <= LONG:
         raise InputError(
@@ -174,6 +179,7 @@ def anonymize_stored(
         farthest = max(farthest, done)  # passes may come in rounds
         told(shown, farthest)
 
+    origins = [] if is_text else [Origin.of(part) for part in source.parts]
     with opened_scratch(resources.scratch, run, resume=resources.resume) as folder:
         scratch, workers = Scratch(folder, 0), resources.workers
         passes = Passes(scratch, workers=workers, dask=resources.dask, told=tell)
@@ -194,12 +200,18 @@ def anonymize_stored(
         made = release_in_blocks(
             passes, ground, key, schema=given, choices=choices, options=options
         )
+        require_unchanged(origins)
         write(passes, table, made)
     return made.release
 
 
 def _stored(source: StoredTable | TextTable, passes: Passes, resources: Resources) -> StoredTable:
-    return source.stored(passes, resources.memory) if isinstance(source, TextTable) else source
+    if not isinstance(source, TextTable):
+        return source
+    origin = Origin.of(source.file.path)
+    stored = source.stored(passes, resources.memory)
+    require_unchanged([origin])
+    return stored
 
 
 def _rows_of_begun_blocks(scratch: Scratch, block_rows: int) -> int:

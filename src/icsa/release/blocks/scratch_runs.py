@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping
@@ -139,7 +140,8 @@ def leftovers(base: Path, run: Run) -> list[str]:
     """Return a sentence on each scratch folder that a killed run of another command left."""
     found = []
     for folder in sorted(base.glob(f"{_PREFIX}*")):
-        if folder.name == f"{_PREFIX}{run.name}" or _is_locked(folder):
+        own = folder.name == f"{_PREFIX}{run.name}"
+        if own or _is_of_others(folder) or _is_locked(folder):
             continue
         try:
             said = json.loads((folder / _NOTE).read_text(encoding="utf-8"))
@@ -157,6 +159,11 @@ def leftovers(base: Path, run: Run) -> list[str]:
             f"rm -r {quote(str(folder))}"
         )
     return found
+
+
+def _is_of_others(folder: Path) -> bool:
+    """Return whether somebody else owns a folder: whether they are at work cannot be seen."""
+    return hasattr(os, "getuid") and folder.stat().st_uid != os.getuid()
 
 
 def _gigabytes(folder: Path) -> str:

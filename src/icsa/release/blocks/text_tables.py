@@ -120,8 +120,8 @@ def _require_room(spooled: SpooledText, allowed: int) -> None:
     needed = _STRINGS_AT_A_TIME * n_bytes
     if needed > allowed:
         raise InputError(
-            f"Column {name!r} takes {needed / 1e9:.2g} GB as text while it is looked at, and "
-            f"{allowed / 1e9:.2g} GB may be taken. Give --memory more or fewer --workers, or take "
+            f"Column {name!r} takes {needed / 1e9:.3g} GB as text while it is looked at, and "
+            f"{allowed / 1e9:.3g} GB may be taken. Give --memory more or fewer --workers, or take "
             "the column out of the file."
         )
 

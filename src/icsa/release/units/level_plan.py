@@ -37,7 +37,7 @@ from icsa.release.units.level_calibration import (
 from icsa.release.units.row_level import RowLevel
 from icsa.release.units.row_residuals import ResidualPlan
 from icsa.release.units.unit_scores import UnitScores
-from icsa.release.units.visit_times import TimePattern
+from icsa.release.units.visit_times import Clock, TimePattern
 from icsa.schema import Schema
 from icsa.tables import Table
 from icsa.threads import give_back_memory, one_linear_algebra_thread
@@ -60,6 +60,15 @@ class UnitTime:
     column: Column
     start: float
     bound: str | None
+
+    def within(self, clock: Clock, units: Mapping[str, Vector]) -> tuple[float, Vector | float]:
+        """Return the earliest tick that there may be, and the latest one, of all or of each."""
+        lowest, highest = self.column.lower, self.column.upper
+        if clock.listed is not None:
+            lowest, highest = 0.0, clock.listed.size - 1.0
+        if self.bound is None:
+            return lowest, highest
+        return lowest, np.minimum(clock.ticks(units[self.bound]), highest)
 
 
 def effect_names(encoding: Encoding, sloped: Places) -> tuple[list[str], list[str]]:
@@ -218,15 +227,10 @@ class LevelPlan(DesignPlan):
             return self.pattern.released(columns, None, self.units.mask, key).starts, None
         start = columns.get("start", np.full(frame.height, self.time.start))
         start = np.rint((start - self.time.start) / clock.step) * clock.step + self.time.start
-        ends = None
-        if clock.listed is not None:
-            start = np.clip(start, 0.0, clock.listed.size - 1.0)
-            ends = clock.listed.size - 1.0 - start
-        if self.time.bound is not None:
-            limits = clock.ticks(units[self.time.bound])
-            over = np.maximum(np.ceil((start - limits) / clock.step), 0.0)
-            start = start - over * clock.step
-            ends = limits - start if ends is None else np.minimum(ends, limits - start)
+        lowest, limits = self.time.within(clock, units)
+        start += np.maximum(np.ceil((lowest - start) / clock.step), 0.0) * clock.step
+        start -= np.maximum(np.ceil((start - limits) / clock.step), 0.0) * clock.step
+        ends = limits - start
         found = self.pattern.released(columns, ends, self.units.mask, key)
         assert found.ticks is not None
         ticks = found.ticks + np.repeat(start, np.diff(found.starts))

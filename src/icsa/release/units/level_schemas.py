@@ -99,6 +99,14 @@ def said_of_units(
         Columns of the pattern of times, of levels and slopes.
     """
     names = [name for name in of_unit if name not in computed]
-    specs = {name: schema.columns[name] for name in names}
+    specs = {name: _bounded(schema, schema.columns[name]) for name in names}
     specs |= {name: ColumnSpec(name=name, kind="continuous", derive="") for name in extras}
     return replace(part_of(schema, names, _rules(schema, of_unit)[0]), columns=specs)
+
+
+def _bounded(schema: Schema, spec: ColumnSpec) -> ColumnSpec:
+    """Return what is said of a column; what no time exceeds is not below what times begin with."""
+    if spec.name != schema.design.bound or schema.design.time is None or spec.lower is not None:
+        return spec
+    time = schema.columns[schema.design.time]
+    return replace(spec, lower=time.lower) if time.kind == spec.kind else spec

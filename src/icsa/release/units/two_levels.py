@@ -300,8 +300,11 @@ def timed_rows(
     """
     if cells is None:
         return None, pattern_of(None, None, starts, None), None
-    spec = ColumnSpec(name=cells.name, kind=_time_kind(schema.columns[cells.name], cells))
-    column = fit_column(cells, spec)
+    said = schema.columns[cells.name]
+    kind = _time_kind(said, cells)
+    column = fit_column(
+        cells, ColumnSpec(name=cells.name, kind=kind, lower=said.lower, upper=said.upper)
+    )
     times = column.numbers(cells)
     clock = clock_of(times, step_of(column))
     bound = schema.design.bound if schema.design.bound in units else None
