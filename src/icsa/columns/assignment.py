@@ -52,9 +52,9 @@ def assigned_levels(scores: LevelScores, counts: Counts) -> Vector:
     n_rows = scores.n_rows
     offsets = np.zeros(counts.size)
     if n_rows > 2 * _SAMPLE:
-        sample = scores.of_rows(np.arange(0, n_rows, n_rows // _SAMPLE))
-        share = np.rint(counts * (sample.shape[1] / n_rows)).astype(np.int64)
-        offsets, _ = balancing_offsets(sample, np.maximum(share, 1), offsets)
+        sample = np.arange(0, n_rows, n_rows // _SAMPLE)
+        share = np.rint(counts * (sample.size / n_rows)).astype(np.int64)
+        offsets, _ = balancing_offsets(scores.of_rows(sample), np.maximum(share, 1), offsets)
         offsets, places = _balanced_near_borders(scores, counts, offsets)
     else:
         offsets, places = balancing_offsets(scores.between(0, n_rows), counts, offsets)
