@@ -61,7 +61,7 @@ def test_a_folder_is_never_written_into_and_replaced_by_force_alone(
     before = {path.name: path.read_bytes() for path in parts.iterdir()}
     for target, said in (
         (parts / "d.parquet", "would be among the original's part files"),
-        (parts / "a.parquet", "would be among the original's part files"),
+        (parts / "a.parquet", "is an input"),
         (parts, "is there already"),
     ):
         assert run("anonymize", parts, *SEED, "--output", target) == 2

@@ -29,8 +29,8 @@ _ENDING = ("SIGHUP", "SIGTERM")
 
 def main() -> None:
     """Run the command of this process's arguments and exit with its code."""
-    # Polars' allocator keeps freed memory for more than a second otherwise, which long tables need sooner. It
-    # reads this when it is loaded.
+    # Polars' allocator keeps freed memory for more than a second otherwise, which long tables need
+    # sooner. It reads this when it is loaded.
     os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:50,muzzy_decay_ms:0")
     # Modules are nearly all that a command makes: looking for cycles among them takes its time, and
     # at the end the whole process goes.

@@ -221,12 +221,12 @@ def anonymize(
     if resume:
         outputs["--save-key"] = None  # it is read where it is there
         large_reports.require_to_do(force=may_replace)
-    require_elsewhere(target, file)
     in_parts = known_kind(target) is None if large is None else is_folder_of_parts(target)
     if in_parts and (several or large is not None):
         outputs["--output"] = None
         require_free_folder(target, file, force=may_replace)
     require_free({**outputs, **reports}, (file, schema), force=may_replace)
+    require_elsewhere(target, file)
     if large is None and not (several and in_parts):
         output_kind(target)
     asked_reports.require_of_use()

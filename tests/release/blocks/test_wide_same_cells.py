@@ -22,6 +22,7 @@ from icsa.release import Release, anonymize
 from icsa.release.blocks import Ground, Passes, Scratch, release_in_blocks
 from icsa.schema import with_design
 from icsa.tables import from_frame
+from icsa.tables.stored import released_parts
 
 from .tables import released_in_blocks, stored
 from .test_units_same_cells import require_the_same_units
@@ -148,9 +149,9 @@ def test_part_files_hold_whole_units_and_columns_come_alone(tmp_path: Path):
     made = release_in_blocks(
         passes, Ground(table, LEAF_ROWS), as_key(1), choices={"design": BY_ROLE}, options={}
     )
-    ends = made.cells.ends(table.rows)
-    assert ends[-1] == made.cells.n_rows
-    parts = [made.cells.between(a, b) for a, b in zip([0, *ends], ends, strict=False)]
+    rows = [rows for _, rows in released_parts(table.parts, table.rows, made.cells.starts)]
+    assert rows[-1].stop == made.cells.n_rows
+    parts = [made.cells.between(one.start, one.stop) for one in rows]
     assert [part.height / made.cells.n_rows for part in parts] == pytest.approx(
         np.array(table.rows) / table.n_rows, abs=1e-3
     )
