@@ -101,7 +101,7 @@ def test_households_in_a_text_file(tmp_path: Path, capsys: pytest.CaptureFixture
     households(85_000).drop("region", "works", "school").write_csv(path)
     said = ["--unit", "house", "--role", "role", "--seed", "1"]
     assert run(path, *said, "--memory", "1GB", "--output", str(tmp_path / "fits.csv"), "-q") == 0
-    said += ["--memory", "45MB", "--scratch", str(tmp_path)]
+    said += ["--memory", "200MB", "--scratch", str(tmp_path)]
     assert run(path, *said, "--explain") == 0
     assert "laying long" in capsys.readouterr().out
     assert run(path, *said, "--output", str(tmp_path / "large.csv")) == 0
