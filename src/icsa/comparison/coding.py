@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -12,9 +13,12 @@ from icsa.columns.declared import without_codes
 from icsa.columns.readings import Reading, as_numbers, as_text
 from icsa.comparison.column_pairs import Codes, ColumnPair
 from icsa.lattice import find_lattice, lattice_step
-from icsa.matrices import Vector
+from icsa.matrices import Vector, row_blocks
 
 __all__ = ["code_column"]
+
+# Rows that are read as text at a time.
+_ROWS = 1 << 20
 
 
 def code_column(original: pl.Series, released: pl.Series, spec: ColumnSpec) -> ColumnPair | str:
@@ -111,8 +115,7 @@ def _as_codes(original: pl.Series, released: pl.Series, spec: ColumnSpec) -> Col
     same_type = original.dtype == released.dtype
     numeric = not same_type and all(as_numbers(cells) is not None for cells in (original, released))
     reading: Reading = as_numbers if numeric else as_text
-    first, second = reading(original), reading(released)
-    if first is None or second is None:
+    if any(reading(cells.head(0)) is None for cells in (original, released)):
         return _cannot(original, released, spec)
     lower = original.dtype == pl.Boolean
 
@@ -125,13 +128,23 @@ def _as_codes(original: pl.Series, released: pl.Series, spec: ColumnSpec) -> Col
         assert shown is not None
         return shown
 
-    before, after = read(original), read(released)
-    known = before.drop_nulls().unique().sort().to_list()
-    new = sorted(set(after.drop_nulls().unique()) - set(known))
+    def blocks(cells: pl.Series) -> Iterator[slice]:
+        """As text, a long column takes several times its room; how floats read, all cells tell."""
+        at_once = numeric or cells.dtype.is_float()
+        return row_blocks(cells.len(), max(cells.len(), 1) if at_once else _ROWS)
+
+    def texts(cells: pl.Series) -> set[str]:
+        return set().union(*(read(cells[rows]).drop_nulls().unique() for rows in blocks(cells)))
+
+    known = sorted(texts(original))
+    new = sorted(texts(released).difference(known))
     levels = [*known, *new]
 
     def encode(cells: pl.Series) -> Codes:
-        return _positions(read(cells), levels)
+        codes = np.empty(cells.len(), dtype=np.int32)
+        for rows in blocks(cells):
+            codes[rows] = _positions(read(cells[rows]), levels)
+        return codes
 
     note = _note(original, released, spec)
     if new:
@@ -139,8 +152,8 @@ def _as_codes(original: pl.Series, released: pl.Series, spec: ColumnSpec) -> Col
     return ColumnPair(
         name=spec.name,
         kind=spec.kind,
-        original=_positions(before, levels),
-        released=_positions(after, levels),
+        original=encode(original),
+        released=encode(released),
         levels=tuple(levels),
         note=note,
         encode=encode,
