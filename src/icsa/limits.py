@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TypeVar
 
-__all__ = ["LONG", "MANY_EQUAL", "limit"]
+__all__ = ["LONG", "MANY_EQUAL", "TABLES_IN_MEMORY", "limit"]
 
 _Value = TypeVar("_Value")
 
@@ -18,6 +18,9 @@ MANY_EQUAL = 0.4
 # relations are looked for in as many of them, so that blocks of rows give the same. Chosen: shares
 # in as many rows have a standard error of .001, and shorter tables fit everywhere.
 LONG = 200_000
+
+# Tables of memory, as numbers, that a release in memory takes at its widest; measured.
+TABLES_IN_MEMORY = 3.9
 
 
 def limit(value: _Value, rests_on: str) -> _Value:

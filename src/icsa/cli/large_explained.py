@@ -39,7 +39,8 @@ def print_explanation(
         f"{about}{n_rows:,} rows, {n_columns:,} columns in {len(table.parts):,} file(s): "
         f"{n_bytes / 1e9:.3g} GB as numbers. Blocks of {block_rows:,} rows; a task on "
         f"a column takes up to {room / 1e9:.3g} GB; scratch up to "
-        f"{ways.scratch_tables * n_bytes / 1e9:.3g} GB in {resources.scratch.resolve()}.",
+        f"{ways.scratch_tables * n_bytes / 1e9:.3g} GB in {resources.scratch.resolve()}; "
+        "a column of levels takes as much as a column for each level but one.",
     )
     grid = Grid(box=None, pad_edge=False, header_style="bold")
     for heading in ("pass", "tasks", "what it does", "GB read", "GB written"):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from icsa.errors import InputError
 from icsa.files import is_several
+from icsa.limits import LONG, TABLES_IN_MEMORY
 
 if TYPE_CHECKING:
     from icsa.release.blocks.text_tables import TextTable
@@ -30,8 +31,6 @@ __all__ = [
 # Bytes of data that are taken to fit whatever is said, as the program itself takes as many.
 ALWAYS_FITS = 250e6
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-# Tables of memory that a release in memory takes at its widest; measured.
-_TABLES_IN_MEMORY = 3.9
 # Bytes of memory for a byte of text at most: cells of one digit, and what separates them.
 MOST_A_BYTE = 4.0
 
@@ -76,14 +75,13 @@ def large_table(
     if not several and (kind is None or kind.file_format != "parquet"):
         _require_fitting(file, allowed)
         return None
-    from icsa.limits import LONG
     from icsa.tables.stored import parquet_parts, stored_parquet
 
     table = stored_parquet(parquet_parts(file))
     if table.n_rows <= LONG:
-        _require_room(file, _TABLES_IN_MEMORY * table.n_bytes, allowed)
+        _require_room(file, TABLES_IN_MEMORY * table.n_bytes, allowed)
         return None
-    if several or asked.option or _TABLES_IN_MEMORY * table.n_bytes > allowed:
+    if several or asked.option or TABLES_IN_MEMORY * table.n_bytes > allowed:
         return table
     return None
 
@@ -105,8 +103,6 @@ def written_as(target: Path) -> Path:
 
 def _require_room(file: Path, needed: float, allowed: float) -> None:
     """Refuse a table with few rows, which is released in memory alone, if it does not fit there."""
-    from icsa.limits import LONG
-
     if needed > max(allowed, ALWAYS_FITS):
         raise InputError(
             f"{file} takes {needed / 1e9:.2g} GB, more than fits in memory, where tables of up "
@@ -122,14 +118,12 @@ def _large_text(
     from icsa.tables.text_streams import expanded_size
 
     require_readable(file)
-    needed = _TABLES_IN_MEMORY * expanded_size(file, compressed=kind.compressed)
+    needed = TABLES_IN_MEMORY * expanded_size(file, compressed=kind.compressed)
     # Short cells take more in memory than in the file; most that is spared is spared here.
     if not asked.option and MOST_A_BYTE * needed <= allowed:
         return None
-    from icsa.limits import LONG
-
     table = text_table(file, kind, reading)
-    needed = _TABLES_IN_MEMORY * table.n_bytes
+    needed = TABLES_IN_MEMORY * table.n_bytes
     if table.n_rows <= LONG:
         _require_room(file, needed, allowed)
         return None
@@ -159,7 +153,7 @@ def allowed_bytes(asked: AskedFor) -> float:
 def _require_fitting(file: Path, allowed: float) -> None:
     """Refuse files of other formats that do not fit, before they are read."""
     size = file.stat().st_size
-    if _TABLES_IN_MEMORY * size > max(allowed, ALWAYS_FITS):
+    if TABLES_IN_MEMORY * size > max(allowed, ALWAYS_FITS):
         raise InputError(
             f"{file} is {size / 1e9:.2g} GB, more than fits in memory as a {file.suffix} file. "
             "Write it as CSV or Parquet, which need not fit, or give --memory more."

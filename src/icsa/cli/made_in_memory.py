@@ -93,7 +93,7 @@ def made_in_memory(
 
 def explain_in_memory(table: Table, file: Path) -> None:
     """Print that a table is released in memory, and what that takes."""
-    from icsa.release.blocks.ground import TABLES_IN_MEMORY
+    from icsa.limits import TABLES_IN_MEMORY
     from icsa.tables import describe_layout
 
     needed = TABLES_IN_MEMORY * 8e-6 * table.frame.height * table.frame.width

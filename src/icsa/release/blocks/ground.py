@@ -13,7 +13,6 @@ from icsa.release.blocks.memory_groups import free_in_groups
 from icsa.tables.stored import StoredTable
 
 __all__ = [
-    "TABLES_IN_MEMORY",
     "Ground",
     "enough_memory",
     "free_memory",
@@ -27,8 +26,6 @@ __all__ = [
 _COLUMNS_AT_A_TIME = 6
 # The same for a task on a block of rows, in blocks of all columns.
 _BLOCKS_AT_A_TIME = 5
-# Tables of memory that a release in memory takes at its widest; measured.
-TABLES_IN_MEMORY = 3.9
 # Of the memory that is free, what data may take; and what it is taken to be where nobody says.
 _SHARE_OF_FREE = 0.75
 _UNKNOWN_FREE = 4e9

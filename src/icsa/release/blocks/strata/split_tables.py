@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from icsa.limits import LONG
-from icsa.release.blocks.ground import TABLES_IN_MEMORY, Ground
+from icsa.limits import LONG, TABLES_IN_MEMORY
+from icsa.release.blocks.ground import Ground
 from icsa.release.blocks.scratch import Scratch
 from icsa.release.strata_release import strata_of
 from icsa.schema import Schema

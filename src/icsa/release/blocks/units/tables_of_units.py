@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from icsa.limits import TABLES_IN_MEMORY
 from icsa.matrices import LEAF_ROWS
 from icsa.randomness import Key
 from icsa.release.blocks.block_cells import StoredCells, write_cells
 from icsa.release.blocks.block_preparing import Declared
 from icsa.release.blocks.block_releasing import release_with_plan
-from icsa.release.blocks.ground import TABLES_IN_MEMORY, Ground
+from icsa.release.blocks.ground import Ground
 from icsa.release.blocks.passes import Passes
 from icsa.release.blocks.scratch import Scratch
 from icsa.release.blocks.units.stored_units import StoredTableOfUnits
