@@ -182,7 +182,7 @@ class _Learned:
     design: Design | None = None
 
     def schema_for(self, table: Table) -> Schema | None:
-        """Return what a schema says of a table without rows, if that can be reported on."""
+        """Return what a schema says of a table without rows, and keep both for the account."""
         from icsa.cli.arguments import schema_of
 
         given = schema_of(self.reports.schema, table)
