@@ -23,7 +23,7 @@ CELLS = pl.Series("x", np.random.default_rng(1).integers(0, 5, 100)).set(
         (CELLS.cast(pl.String).cast(pl.Categorical), CELLS.cast(pl.String)),
         (CELLS > 2, (CELLS > 1).cast(pl.String).str.to_uppercase()),
         (CELLS, CELLS.cast(pl.Float64)),
-        (CELLS.cast(pl.Float64), CELLS.cast(pl.Float64) / 2 + 1e17),
+        (CELLS.cast(pl.Float64), pl.Series(np.where(np.arange(100) < 50, 1e17, 0.5))),
         (CELLS, CELLS.head(0)),
     ],
 )
