@@ -123,7 +123,7 @@ def test_tables_without_a_column_in_common_are_to_be_looked_at_again(
 @pytest.fixture
 def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with text files that are long, as long tables go here."""
-    monkeypatch.setattr("icsa.limits.LONG", 10_000)
+    monkeypatch.setattr("icsa.cli.assess_large.LONG", 10_000)
     monkeypatch.setattr("icsa.tables.text_reading.SMALL", 10_000)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     original, fresh = (people(seed)[:15_000].with_columns(pl.all().round(2)) for seed in (0, 5))
@@ -199,7 +199,7 @@ def test_a_recipe_is_rehearsed_and_another_release_compared(
 def test_people_with_several_rows_are_rehearsed_and_compared_as_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("icsa.limits.LONG", 1_000)
+    monkeypatch.setattr("icsa.cli.assess_large.LONG", 1_000)
     monkeypatch.setattr("icsa.assessment.fresh_releases._MOST_CELLS", 0)
     monkeypatch.setattr("icsa.privacy.everybody._EQUAL_WORK", 0)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
@@ -231,7 +231,7 @@ def test_people_with_several_rows_are_rehearsed_and_compared_as_in_memory(
 def test_workers_and_a_cluster_of_two_give_the_document_of_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("icsa.limits.LONG", 10_000)
+    monkeypatch.setattr("icsa.cli.assess_large.LONG", 10_000)
     monkeypatch.setattr("icsa.tables.text_reading.SMALL", 10_000)
     monkeypatch.setitem(Wanted.__init__.__kwdefaults__, "sampled_rows", 2_000)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")

@@ -27,8 +27,8 @@ OF_MAKER = ("making", "reasons", "verdict")
 @pytest.fixture(autouse=True)
 def _long_tables_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have tables of a few thousand rows go the way of long ones, and be dated alike."""
-    for where in ("icsa.limits", "icsa.release.blocks.large_runs"):
-        monkeypatch.setattr(f"{where}.LONG", 10_000)
+    for where in ("cli.large_inputs", "cli.assess_large", "release.blocks.large_runs"):
+        monkeypatch.setattr(f"icsa.{where}.LONG", 10_000)
     monkeypatch.setattr("icsa.tables.text_reading.SMALL", 10_000)
     monkeypatch.setattr("icsa.assessment.fresh_releases._MOST_CELLS", 0)
     monkeypatch.setitem(Wanted.__init__.__kwdefaults__, "sampled_rows", 1_000)

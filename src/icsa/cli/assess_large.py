@@ -17,6 +17,7 @@ from icsa.cli.large_inputs import (
 )
 from icsa.errors import ICSAError, InputError
 from icsa.files import is_several
+from icsa.limits import LONG
 
 if TYPE_CHECKING:
     from icsa.assessment import Assessment
@@ -107,8 +108,6 @@ def stored_pair(
     needed = _TABLES_IN_MEMORY * sum(table.n_bytes for table in pair)
     if not chosen and needed <= means.allowed:
         return None
-    from icsa.limits import LONG
-
     if pair.original.n_rows > LONG:
         return pair
     if needed <= max(means.allowed, ALWAYS_FITS):

@@ -212,7 +212,7 @@ def test_the_command_takes_units(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("icsa.limits.LONG", 1_000)
+    monkeypatch.setattr("icsa.cli.assess_large.LONG", 1_000)
     files = [tmp_path / name for name in ("visits.parquet", "copy.parquet")]
     for table, file in zip((visits[0][:6_000], visits[0][:6_000]), files, strict=True):
         table.write_parquet(file)
