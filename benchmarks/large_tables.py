@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import psutil
 from polars.io.plugins import register_io_source
 
 N_COLUMNS = 20
@@ -65,14 +66,24 @@ def room_of(folder: Path) -> int:
     return found
 
 
+def resident_together() -> int:
+    """Return the resident bytes of all processes below this one; some may end while we look."""
+    found = 0
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            found += process.memory_info().rss
+    return found
+
+
 @contextmanager
 def watched(folder: Path) -> Iterator[list[int]]:
-    """Give a list that ends up with the most room that scratch took, looked at twice a second."""
-    most, done = [0], Event()
+    """Give the most room of scratch, and memory of all processes; looked at twice a second."""
+    most, done = [0, 0], Event()
 
     def watch() -> None:
         while not done.wait(0.5):
             most[0] = max(most[0], room_of(folder))
+            most[1] = max(most[1], resident_together())
 
     watcher = Thread(target=watch)
     watcher.start()
@@ -86,7 +97,8 @@ def watched(folder: Path) -> Iterator[list[int]]:
 def timed(command: list[str], scratch: Path) -> dict[str, float]:
     """Return processor seconds, seconds, gigabytes of a command and its children, and of scratch.
 
-    The memory is that of the largest process.
+    The memory is that of the largest process, and of all together, with what they share as often
+    as they have it.
     """
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     # A process between, whose children are this command's alone: the largest is asked for.
@@ -103,6 +115,7 @@ def timed(command: list[str], scratch: Path) -> dict[str, float]:
         "cpu": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
         "wall": time.perf_counter() - start,
         "gigabytes": 1024 * int(found.stdout.split()[-1]) / 1e9,
+        "gigabytes together": most[1] / 1e9,
         "scratch": most[0] / 1e9,
     }
 

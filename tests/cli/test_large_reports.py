@@ -16,7 +16,7 @@ from icsa import cli
 from icsa.assessment.blocks import Wanted
 from icsa.errors import InputError
 from icsa.release import prepare
-from icsa.release.blocks.large_runs import Resources
+from icsa.release.blocks.ground import Resources
 from tests.release.blocks.unit_tables import visits_of_many
 
 SMALL = ("--memory", "1.5MB", "--seed", "1")

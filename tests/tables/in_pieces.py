@@ -11,6 +11,7 @@ import polars as pl
 
 from icsa.files import require_not_empty, require_readable
 from icsa.release.blocks import Passes, Scratch
+from icsa.release.blocks.ground import Resources
 from icsa.release.blocks.text_tables import TextTable
 from icsa.tables import Table, file_kind
 from icsa.tables.base import ReadingOptions
@@ -26,7 +27,8 @@ def read_in_pieces(path: Path, folder: Path, *, n_bytes: int = 1 << 20, **option
     folder.mkdir()
     looked = look_through(path, compressed=kind.compressed, encoding=said.encoding)
     with patch.multiple("icsa.release.blocks.text_tables", _LEAST=n_bytes, _MOST=n_bytes):
-        stored = TextTable(looked, kind, said).stored(Passes(Scratch(folder, 0)), 1 << 40)
+        means = Resources(memory=1 << 40, scratch=folder)
+        stored = TextTable(looked, kind, said).stored(Passes(Scratch(folder, 0)), means)
     frame = pl.DataFrame([stored.column(name).frame[name] for name in stored.names])
     assert dict(frame.schema) == dict(stored.dtypes)
     assert stored.n_rows == frame.height

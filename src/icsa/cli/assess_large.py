@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from icsa.assessment.blocks.text_sources import Source
     from icsa.cli.making import Making
     from icsa.release import Plan
-    from icsa.release.blocks.large_runs import Resources
+    from icsa.release.blocks.ground import Resources
     from icsa.release.design_plans import DesignPlan
     from icsa.schema import Schema
     from icsa.tables import Table
@@ -74,7 +74,7 @@ class Means(NamedTuple):
     @property
     def resources(self) -> Resources:
         """The same for passes, but for a cluster; scratch is here if nobody says where."""
-        from icsa.release.blocks.large_runs import Resources
+        from icsa.release.blocks.ground import Resources
 
         scratch = self.scratch or Path.cwd()
         return Resources(memory=int(self.allowed), scratch=scratch, workers=self.workers)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from icsa.release.blocks.explained_passes import Ways
-    from icsa.release.blocks.large_runs import Resources
+    from icsa.release.blocks.ground import Resources
     from icsa.release.blocks.text_tables import TextTable
     from icsa.tables.stored import StoredTable
 
@@ -34,11 +34,13 @@ def print_explanation(
     block_rows = rows_of_a_block(n_rows, n_columns, resources, of_units=ways.of_units)
     n_bytes, show = 8 * n_rows * n_columns, console()
     room = (1 + ways.of_units) * memory_of_a_column(n_rows)
+    at_a_time = resources.columns_at_a_time(n_rows, of_units=ways.of_units)
+    fewer = f", {at_a_time} at a time" if at_a_time < resources.workers else ""
     print_line(
         show,
         f"{about}{n_rows:,} rows, {n_columns:,} columns in {len(table.parts):,} file(s): "
         f"{n_bytes / 1e9:.3g} GB as numbers. Blocks of {block_rows:,} rows; a task on "
-        f"a column takes up to {room / 1e9:.3g} GB; scratch up to "
+        f"a column takes up to {room / 1e9:.3g} GB{fewer}; scratch up to "
         f"{ways.scratch_tables * n_bytes / 1e9:.3g} GB in {resources.scratch.resolve()}; "
         "a column of levels takes as much as a column for each level but one.",
     )

@@ -16,7 +16,7 @@ from icsa.cli.console import plain
 from icsa.files import UNFINISHED
 
 if TYPE_CHECKING:
-    from icsa.release.blocks.large_runs import Resources
+    from icsa.release.blocks.ground import Resources
     from icsa.release.blocks.scratch_runs import Run
 
 __all__ = ["held_back", "remove_unfinished", "tell_leftovers"]

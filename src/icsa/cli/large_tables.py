@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from icsa.randomness import Key
     from icsa.release import Release
     from icsa.release.blocks import Ground, MadeInBlocks, Passes
-    from icsa.release.blocks.large_runs import Resources
+    from icsa.release.blocks.ground import Resources
     from icsa.release.blocks.scratch_runs import Run
     from icsa.release.blocks.text_tables import TextTable
     from icsa.release.methods import MethodOptions
@@ -102,13 +102,14 @@ def anonymize_large(
     """
     from icsa.cli.assessment_summary import print_assessment
     from icsa.cli.release_summary import print_release, print_release_json
-    from icsa.release.blocks.large_runs import Resources
+    from icsa.release.blocks.ground import Resources
 
     file, target, quietly = reports.file, reports.target, quiet or as_json
     resources = Resources(
         memory=int(allowed_bytes(asked)),
         scratch=asked.scratch or target.parent,
         workers=asked.workers,
+        dask=asked.dask,
         resume=asked.resume,
     )
     if asked.explain:

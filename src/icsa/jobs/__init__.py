@@ -10,6 +10,7 @@ from __future__ import annotations
 from icsa.jobs.engine import read_parts, run
 from icsa.jobs.progress import Pace, shown_progress, spoken
 from icsa.jobs.work import Job, Work, columns_of, config_text
+from icsa.jobs.workers import end_processes
 
 __all__ = [
     "Job",
@@ -17,6 +18,7 @@ __all__ = [
     "Work",
     "columns_of",
     "config_text",
+    "end_processes",
     "read_parts",
     "run",
     "shown_progress",

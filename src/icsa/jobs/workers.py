@@ -26,6 +26,7 @@ from icsa.jobs.work import Job, Work
 
 __all__ = [
     "Outcome",
+    "end_processes",
     "ignore_interrupts",
     "in_processes",
     "in_this_process",
@@ -132,6 +133,13 @@ def _through_joblib(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that jobs were left over when we stop early
             outcomes.close()
+
+
+def end_processes() -> None:
+    """End the processes that wait for more jobs, and with them what they hold of memory."""
+    from joblib.externals.loky import get_reusable_executor
+
+    get_reusable_executor().shutdown(wait=True)
 
 
 def _perform_in_child(

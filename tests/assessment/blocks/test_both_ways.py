@@ -18,8 +18,7 @@ from icsa.assessment.blocks.large_assessing import Wanted, assess_stored
 from icsa.cli.large_inputs import parsed_size
 from icsa.comparison.features import PART
 from icsa.errors import InputError
-from icsa.release.blocks.ground import memory_of_a_column
-from icsa.release.blocks.large_runs import Resources
+from icsa.release.blocks.ground import Resources, memory_of_a_column
 from tests.release.blocks.tables import of_all_kinds, stored
 
 # Two blocks of rows, and a part of one; enough for all that long tables have of their own.

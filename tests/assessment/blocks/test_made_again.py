@@ -13,7 +13,7 @@ from icsa.assessment import Assessment, assess
 from icsa.assessment.blocks.large_assessing import Wanted, assess_stored
 from icsa.errors import InputError
 from icsa.release import Plan, plan, prepare
-from icsa.release.blocks.large_runs import Resources
+from icsa.release.blocks.ground import Resources
 from icsa.schema import Schema
 from icsa.tables import Table
 from tests.release.blocks.tables import of_all_kinds, stored

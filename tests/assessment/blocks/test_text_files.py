@@ -11,7 +11,7 @@ import pytest
 from icsa.assessment import assess
 from icsa.assessment.blocks.large_assessing import Wanted, assess_stored
 from icsa.errors import InputError
-from icsa.release.blocks.large_runs import Resources
+from icsa.release.blocks.ground import Resources
 from icsa.release.blocks.text_tables import TextTable
 from icsa.tables import Table, file_kind, read_table, write_table
 from icsa.tables.base import ReadingOptions

@@ -16,7 +16,7 @@ from icsa.assessment.blocks import Wanted, assess_stored
 from icsa.errors import InputError
 from icsa.inspection import guess_schema
 from icsa.inspection.unit_rows import rows_of_units, some_units
-from icsa.release.blocks.large_runs import Resources
+from icsa.release.blocks.ground import Resources
 from icsa.report.units_view import unit_sentences
 from icsa.schema import with_design
 from icsa.tables import from_frame

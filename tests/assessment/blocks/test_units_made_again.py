@@ -14,7 +14,7 @@ from icsa.assessment import Assessment, assess
 from icsa.assessment.blocks import Wanted, assess_stored
 from icsa.errors import InputError
 from icsa.release import Plan, plan, prepare
-from icsa.release.blocks.large_runs import Resources
+from icsa.release.blocks.ground import Resources
 from icsa.release.design_plans import DesignPlan
 from icsa.schema import Schema
 from icsa.tables import Table

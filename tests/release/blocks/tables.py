@@ -97,6 +97,7 @@ def released_in_blocks(
     leaves: int = 4,
     memory: float = np.inf,
     workers: int = 1,
+    columns_at_a_time: int = 1_000,
     dask: Any = None,
     seed: int = 1,
     schema: Any = None,
@@ -105,7 +106,12 @@ def released_in_blocks(
 ) -> tuple[pl.DataFrame, Release]:
     """Return the cells that a release from files has, and its account."""
     folder.mkdir(parents=True)
-    passes = Passes(Scratch(folder, table.n_rows), workers=workers, dask=dask)
+    passes = Passes(
+        Scratch(folder, table.n_rows),
+        workers=workers,
+        columns_at_a_time=columns_at_a_time,
+        dask=dask,
+    )
     ground = Ground(table, leaves * LEAF_ROWS, memory)
     made = release_in_blocks(
         passes, ground, as_key(seed), schema=schema, choices=choices, options=options or {}

@@ -14,7 +14,8 @@ from icsa.randomness import as_key
 from icsa.release import anonymize
 from icsa.release.blocks import MadeInBlocks, Passes
 from icsa.release.blocks.explained_passes import share_of_all
-from icsa.release.blocks.large_runs import Resources, anonymize_stored, write_file
+from icsa.release.blocks.ground import Resources
+from icsa.release.blocks.large_runs import anonymize_stored, write_file
 from icsa.release.blocks.scratch_runs import Run
 from icsa.tables.stored import StoredTable
 

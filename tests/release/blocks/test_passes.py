@@ -7,6 +7,8 @@ import resource
 import signal
 import stat
 import subprocess
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +24,8 @@ from icsa.randomness import as_key
 from icsa.release import anonymize
 from icsa.release.blocks import Passes, Scratch
 from icsa.release.blocks.block_cells import StoredCells, write_cells
-from icsa.release.blocks.ground import Ground, row_ranges
-from icsa.release.blocks.large_runs import Resources, ground_for
+from icsa.release.blocks.ground import Ground, Resources, row_ranges
+from icsa.release.blocks.large_runs import ground_for
 from icsa.release.blocks.passes import Task
 from icsa.release.blocks.scratch_runs import Run, leftovers, opened_scratch
 from icsa.tables.stored import StoredTable, parquet_parts, stored_parquet
@@ -65,12 +67,42 @@ def test_goes_on_when_a_worker_is_killed(tmp_path: Path):
     assert (tmp_path / "killed").exists()
 
 
-@pytest.mark.parametrize("engine", ["processes", "dask"])
+def worker(scratch: Scratch, number: int) -> int:
+    time.sleep(0.2)  # so that nobody does all of it
+    return os.getpid()
+
+
+def test_a_column_at_a_time_where_there_is_memory_for_one_and_all_workers_on_blocks(tmp_path: Path):
+    passes = Passes(Scratch(tmp_path, 3), workers=2, columns_at_a_time=1)
+    tasks = [Task(worker, (number,)) for number in range(4)]
+    here, elsewhere = passes.over("columns", tasks), passes.over("blocks", tasks, of_blocks=True)
+    assert set(here) == {os.getpid()}
+    assert len(set(elsewhere)) == 2
+    assert os.getpid() not in elsewhere
+    passes.over("columns again", tasks[:1])
+    for process in set(elsewhere):
+        with pytest.raises(ProcessLookupError):
+            os.kill(process, 0)
+
+
+def test_how_many_columns_fit(tmp_path: Path):
+    resources = Resources(memory=3_000, scratch=tmp_path, workers=4)
+    found = [resources.at_a_time(n) for n in (0, 100, 1_000, 1_001, 3_000, 3_001)]
+    assert found == [4, 4, 3, 2, 1, 0]
+    on_a_cluster = replace(resources, dask="local")
+    assert [on_a_cluster.at_a_time(n) for n in (750, 751)] == [4, 0]
+    assert ground_for(_table(LONG + 1), replace(resources, memory=20_000_000)).memory == 10_000_000
+
+
+@pytest.mark.parametrize("engine", ["processes", "a column at a time", "dask"])
 def test_workers_give_the_same_cells(tmp_path: Path, engine: str):
     frame = measured(3).select("kg", "dose", "score")
     table, wanted = stored(frame, tmp_path / "parts", [70_000]), anonymize(frame, random_state=1)
-    if engine == "processes":
-        found = released_in_blocks(table, tmp_path / "scratch", leaves=3, workers=2)
+    if engine != "dask":
+        fitting = 1 if engine == "a column at a time" else 2
+        found = released_in_blocks(
+            table, tmp_path / "scratch", leaves=3, workers=2, columns_at_a_time=fitting
+        )
     else:
         with connected("local", 2) as client:
             found = released_in_blocks(
@@ -183,8 +215,11 @@ def _table(n_rows: int) -> StoredTable:
 
 def test_memory_that_does_not_hold_a_column_is_refused_with_what_would(tmp_path: Path):
     resources = Resources(memory=10**9, scratch=tmp_path, workers=2)
-    with pytest.raises(InputError, match=r"takes 2.4 GB .* --memory 4.8GB, or fewer --workers"):
+    with pytest.raises(InputError, match=r"takes 2.4 GB .* and 1 GB may .* --memory 2.4GB\.$"):
         ground_for(_table(50_000_000), resources)
+    on_a_cluster = replace(resources, dask="local")
+    with pytest.raises(InputError, match=r"0.5 GB .* by each .* --memory 4.8GB, or fewer --work"):
+        ground_for(_table(50_000_000), on_a_cluster)
     assert isinstance(ground_for(_table(5_000_000), resources), Ground)
     with pytest.raises(InputError, match="released in memory only"):
         ground_for(_table(LONG), resources)

@@ -19,6 +19,7 @@ from icsa.matrices import LEAF_ROWS
 from icsa.randomness import as_key
 from icsa.release import anonymize
 from icsa.release.blocks import Ground, Passes, Scratch, release_in_blocks
+from icsa.release.blocks.ground import Resources
 from icsa.release.blocks.large_runs import write_file, write_text_file
 from icsa.release.blocks.text_tables import TextTable
 from icsa.tables import Table, file_kind, read_table, write_table
@@ -48,7 +49,7 @@ def released(
     folder = target.with_name("scratch")
     folder.mkdir()
     with patch.multiple("icsa.release.blocks.text_tables", _LEAST=n_bytes, _MOST=n_bytes):
-        table = text.stored(Passes(Scratch(folder, 0)), memory)
+        table = text.stored(Passes(Scratch(folder, 0)), Resources(memory=memory, scratch=folder))
     passes = Passes(Scratch(folder, table.n_rows))
     ground = Ground(table, leaves * LEAF_ROWS)
     made = release_in_blocks(passes, ground, as_key(1), choices=choices, options=OPTIONS)

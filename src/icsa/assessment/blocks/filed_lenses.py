@@ -69,9 +69,8 @@ class BlockSweep:
             return [function(alone, part, *told) for part, told in pairs]
         self.count += 1
         name = f"{self.stage} {self.count}"
-        found = self.passes.over(
-            name, [Task(_on_block, (alone, function, part, told)) for part, told in pairs]
-        )
+        tasks = [Task(_on_block, (alone, function, part, told)) for part, told in pairs]
+        found = self.passes.over(name, tasks, of_blocks=True)
         self.passes.forget(name, len(parts))
         return found
 

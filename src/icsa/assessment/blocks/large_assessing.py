@@ -48,14 +48,12 @@ from icsa.columns.declared import ColumnSpec
 from icsa.comparison.column_pairs import RowNumbers
 from icsa.comparison.features import PART
 from icsa.comparison.matching import require_columns
-from icsa.errors import InputError
 from icsa.inspection.design_checks import require_sense, require_weight
 from icsa.privacy import Policy, PrivacyAssessment
 from icsa.privacy.lenses import fit_lenses
 from icsa.randomness import as_key
 from icsa.release.blocks.block_preparing import require_no_units
-from icsa.release.blocks.ground import enough_memory, memory_of_a_column, rows_in_memory
-from icsa.release.blocks.large_runs import Resources
+from icsa.release.blocks.ground import Resources, rows_in_memory
 from icsa.release.blocks.passes import Passes
 from icsa.release.blocks.scratch import Scratch
 from icsa.release.blocks.scratch_runs import Run, opened_scratch
@@ -136,12 +134,12 @@ def assess_stored(
     if against is not None:
         sources["other release"] = against
     if all(map(rows_for_sure, sources.values())):
-        _block_rows(sources.values(), resources)  # refused before anything is read
+        _sizes_of_tasks(sources.values(), resources)  # refused before anything is read
     about = {"input": str(original.parts[0])}
     run = Run(about, as_key(None), resumable=False, command="icsa assess")
     with opened_scratch(resources.scratch, run, resume=False) as folder:
         passes = Passes(Scratch(folder, 0), workers=resources.workers, dask=resources.dask)
-        tables = stored_sources(passes, sources, resources.memory, told)
+        tables = stored_sources(passes, sources, resources, told)
         require_rows(tables)
         first, second = tables["original"], tables["release"]
         asked = _with_design(wanted(first.without_rows()) if callable(wanted) else wanted, first)
@@ -150,7 +148,8 @@ def assess_stored(
         if against is not None:
             require_same_people(design, *(table.names for table in tables.values()))
         handed = files_handed_in(tables, asked)
-        rows = _block_rows(tables.values(), resources, of_units=of_units)
+        at_a_time, rows = _sizes_of_tasks(tables.values(), resources, of_units=of_units)
+        passes = replace(passes, columns_at_a_time=at_a_time)
         tell = after_reading(told, sources)
         part = tell if against is None else part_of(tell, 0.0)
         found = _assessed((first, second), passes, rows, asked, handed, part)
@@ -194,23 +193,18 @@ def _assessed(
     return whole_assessment(*large.privacy_of(*tables), wanted, handed, told)
 
 
-def _block_rows(tables: Iterable[Source], resources: Resources, *, of_units: bool = False) -> int:
-    """Return how many rows a task takes; an error where a column does not fit.
+def _sizes_of_tasks(
+    tables: Iterable[Source], resources: Resources, *, of_units: bool = False
+) -> tuple[int, int]:
+    """Return how many columns are worked on at a time, and how many rows a block has.
 
-    Rows of units need twice the room, as they do for releases.
+    An error where a column does not fit. Rows of units need twice the room, as for releases.
     """
-    share = resources.memory // resources.workers
     sizes = [(table.n_rows, len(table.names)) for table in tables]
     rows, width = (max(size) for size in zip(*sizes, strict=True))
-    needed = memory_of_a_column(rows) * (2 if of_units else 1)
-    if share < needed:
-        fewer = ", or fewer --workers" if resources.workers > 1 else ""
-        raise InputError(
-            f"A column of {rows:,} rows takes {needed / 1e9:.3g} GB while it is worked on, and "
-            f"{share / 1e9:.3g} GB may be taken by each worker. Give --memory "
-            f"{enough_memory(needed * resources.workers)}{fewer}."
-        )
-    return max(PART, rows_in_memory(min(share, _ENOUGH), width) // PART * PART)
+    at_a_time = resources.columns_at_a_time(rows, of_units=of_units)
+    share = resources.memory // resources.workers
+    return at_a_time, max(PART, rows_in_memory(min(share, _ENOUGH), width) // PART * PART)
 
 
 @dataclass(frozen=True, eq=False)

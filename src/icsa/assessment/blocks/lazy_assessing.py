@@ -14,8 +14,7 @@ from icsa.assessment.assessing import Assessment
 from icsa.assessment.blocks.large_assessing import Wanted, assess_stored
 from icsa.errors import InputError
 from icsa.limits import LONG
-from icsa.release.blocks.ground import free_memory, memory_of_a_column
-from icsa.release.blocks.large_runs import Resources
+from icsa.release.blocks.ground import Resources, free_memory, memory_of_a_column
 from icsa.release.blocks.lazy_frames import stored_frame
 from icsa.tables import Table, from_frame
 from icsa.tables.frames import is_lazy

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
+from icsa.release.blocks.ground import Resources
 from icsa.release.blocks.passes import Passes
 from icsa.release.blocks.scratch import Scratch
 from icsa.release.blocks.text_tables import TextTable
@@ -39,7 +40,7 @@ def rows_for_sure(source: Source) -> bool:
 
 
 def stored_sources(
-    passes: Passes, sources: Mapping[str, Source], memory: int, told: Told
+    passes: Passes, sources: Mapping[str, Source], resources: Resources, told: Told
 ) -> dict[str, StoredTable]:
     """Return tables in files by their roles; those of text are read into scratch, as for a release.
 
@@ -48,8 +49,8 @@ def stored_sources(
     passes : Passes
     sources : mapping of str to StoredTable or TextTable
         By role.
-    memory : int
-        Bytes that data may take.
+    resources : Resources
+        What the passes may use.
     told : function
         Called with what is done and the share of the whole assessment before it.
 
@@ -67,7 +68,7 @@ def stored_sources(
         folder = passes.scratch.folder / f"{role}{_TEXT}"
         folder.mkdir()
         own = replace(passes, scratch=Scratch(folder, 0), told=_telling(told, before))
-        found[role] = source.stored(own, memory)
+        found[role] = source.stored(own, resources)
         before += _A_TEXT
     return found
 

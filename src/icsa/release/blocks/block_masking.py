@@ -56,7 +56,8 @@ def release_numbers(
     if plan.wanted is not None:
         move = passes.once("calibrating", _calibrate, plan, k)
     passes.scratch.allocate("back", p)
-    passes.over("back to scores", [Task(_back, (r, plan, move, k)) for r in ground.blocks])
+    tasks = [Task(_back, (rows, plan, move, k)) for rows in ground.blocks]
+    passes.over("back to scores", tasks, of_blocks=True)
     passes.drop(["masked"])
     encoding, derivation = plan.decoded_by(key, ground.n_rows)
     parts = encoding.parts
@@ -86,7 +87,7 @@ def _mask(
 ) -> None:
     passes.scratch.allocate("coordinates", k)
     tasks = [Task(to_coordinates, (rows, coordinates, p)) for rows in ground.blocks]
-    passes.over("to coordinates", tasks)
+    passes.over("to coordinates", tasks, of_blocks=True)
     passes.drop(["standard"])
     # The key goes to whoever masks and is written down nowhere.
     secret = key.child("mask").reveal()

@@ -217,7 +217,8 @@ def rake_in_blocks(
     kept = [totals[k] for k in fitting_totals(widths, min(before, after))]
     values = _Released(cells, kept, of_units)
     blocks = list(row_ranges(after, ground.block_rows))
-    seen = passes.over("totals there are", [Task(_there, (block, values)) for block in blocks])
+    tasks = [Task(_there, (block, values)) for block in blocks]
+    seen = passes.over("totals there are", tasks, of_blocks=True)
     values = replace(values, there=np.any(seen, axis=0))
     wanted = _totals_before(passes, original, values, before)
     passes.scratch.allocate(RAKED, 1)
@@ -298,7 +299,7 @@ def _rake_by_leaves(
         """Return sums over all leaves, added one after the other."""
         tasks = [Task(function, (block, values, *arguments)) for block in blocks]
         found: list[Matrix] | None = None
-        for block in passes.each(f"raking {what}", tasks):
+        for block in passes.each(f"raking {what}", tasks, of_blocks=True):
             found = [np.zeros_like(one[0]) for one in block] if found is None else found
             found = [added(one, before) for one, before in zip(block, found, strict=True)]
         assert found is not None
@@ -315,7 +316,8 @@ def _rake_by_leaves(
         return RoundSums(*summed(f"round {number}", _round, scaled, slope))
 
     slope, off = slope_of(scaled, sums)
-    passes.over("raking", [Task(_move, (block, values, scaled, slope)) for block in blocks])
+    tasks = [Task(_move, (block, values, scaled, slope)) for block in blocks]
+    passes.over("raking", tasks, of_blocks=True)
     return off
 
 

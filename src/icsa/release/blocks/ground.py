@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from icsa.errors import InputError
 from icsa.matrices import LEAF_ROWS
@@ -14,6 +15,7 @@ from icsa.tables.stored import StoredTable
 
 __all__ = [
     "Ground",
+    "Resources",
     "enough_memory",
     "free_memory",
     "memory_of_a_column",
@@ -31,6 +33,69 @@ _SHARE_OF_FREE = 0.75
 _UNKNOWN_FREE = 4e9
 
 
+@dataclass(frozen=True, kw_only=True)
+class Resources:
+    """What a run may use.
+
+    Attributes
+    ----------
+    memory : int
+        Bytes that data may take at a time, in all processes together.
+    scratch : Path
+        A folder for files, as much as `Ways.scratch_tables` says.
+    workers : int
+    dask : str, optional
+        As `icsa.jobs.run` takes it.
+    resume : bool
+        Whether to go on with what an interrupted run left.
+    """
+
+    memory: int
+    scratch: Path
+    workers: int = 1
+    dask: Any = None
+    resume: bool = False
+
+    def at_a_time(self, needed: float) -> int:
+        """Return how many tasks that take so many bytes each may go at a time; 0 where none may.
+
+        Examples
+        --------
+        >>> means = Resources(memory=3 * 10**9, scratch=Path(), workers=4)
+        >>> means.at_a_time(1e9), means.at_a_time(2.4e9), means.at_a_time(4e9)
+        (3, 1, 0)
+        """
+        most = min(self.workers, int(self.memory // max(needed, 1.0)))
+        return most if most >= self.fewest else 0
+
+    @property
+    def fewest(self) -> int:
+        """How many tasks go at a time at least: a cluster gives one to every worker."""
+        return 1 if self.dask is None else self.workers
+
+    def columns_at_a_time(self, n_rows: int, *, of_units: bool = False) -> int:
+        """Return how many tasks that take a column of so many rows each may go at a time.
+
+        Those on rows of units need twice the room.
+
+        Raises
+        ------
+        InputError
+            Not one may.
+        """
+        needed = memory_of_a_column(n_rows) * (2 if of_units else 1)
+        found = self.at_a_time(needed)
+        if found:
+            return found
+        of_each = " by each worker" if self.fewest > 1 else ""
+        fewer = ", or fewer --workers" if self.fewest > 1 else ""
+        raise InputError(
+            f"A column of {n_rows:,} rows takes {needed / 1e9:.3g} GB while it is worked on, and "
+            f"{self.memory / self.fewest / 1e9:.3g} GB may be taken{of_each}. Give --memory "
+            f"{enough_memory(needed * self.fewest)}{fewer}."
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Ground:
     """A stored table, and how many of its rows a task takes at a time.
@@ -41,7 +106,7 @@ class Ground:
     block_rows : int
         A multiple of a leaf: sums over leaves are the same in any blocks.
     memory : float
-        Bytes that a task may take.
+        Bytes that a task on a column may take.
     """
 
     table: StoredTable

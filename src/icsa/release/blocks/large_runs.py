@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial, reduce
 from operator import add
 from pathlib import Path
@@ -21,8 +21,7 @@ from icsa.release.blocks.block_releasing import release_in_blocks
 from icsa.release.blocks.explained_passes import ROW_BY_ROW, Ways, share_of_all
 from icsa.release.blocks.ground import (
     Ground,
-    enough_memory,
-    memory_of_a_column,
+    Resources,
     rows_in_memory,
 )
 from icsa.release.blocks.made_in_blocks import MadeInBlocks
@@ -47,7 +46,6 @@ from icsa.tables.text_files import (
 
 __all__ = [
     "Choose",
-    "Resources",
     "anonymize_stored",
     "ground_for",
     "rows_of_a_block",
@@ -64,30 +62,6 @@ Choose: TypeAlias = Callable[[Passes, Ground, Schema | None], tuple[str, MethodO
 _ENOUGH = 1 << 28
 # Rows of a task that looks at released cells before they are written as text.
 _LOOKED_AT = 10 * TEXT_ROWS
-
-
-@dataclass(frozen=True, kw_only=True)
-class Resources:
-    """What a run may use.
-
-    Attributes
-    ----------
-    memory : int
-        Bytes that data may take at a time, in all processes together.
-    scratch : Path
-        A folder for files, as much as `Ways.scratch_tables` says.
-    workers : int
-    dask : str, optional
-        As `icsa.jobs.run` takes it.
-    resume : bool
-        Whether to go on with what an interrupted run left.
-    """
-
-    memory: int
-    scratch: Path
-    workers: int = 1
-    dask: Any = None
-    resume: bool = False
 
 
 def ways_of(schema: Schema | None, choices: Mapping[str, Any]) -> Ways:
@@ -110,29 +84,21 @@ def ground_for(table: StoredTable, resources: Resources, *, of_units: bool = Fal
         One column does not fit, or there are so few rows that all of them do.
     """
     rows = rows_of_a_block(table.n_rows, len(table.names), resources, of_units=of_units)
-    return Ground(table, rows, float(resources.memory // resources.workers))
+    at_a_time = resources.columns_at_a_time(table.n_rows, of_units=of_units)
+    return Ground(table, rows, resources.memory / at_a_time)
 
 
 def rows_of_a_block(
     n_rows: int, n_columns: int, resources: Resources, *, of_units: bool = False
 ) -> int:
     """Return how many rows of a table a task takes; errors as `ground_for` has them."""
-    share = resources.memory // resources.workers
-    needed = memory_of_a_column(n_rows) * (2 if of_units else 1)
-    if share < needed:
-        of_each = " for each worker" if resources.workers > 1 else ""
-        fewer = ", or fewer --workers" if resources.workers > 1 else ""
-        raise InputError(
-            f"A column of {n_rows:,} rows takes {needed / 1e9:.3g} GB while it is worked on, "
-            f"and {share / 1e9:.3g} GB may be taken{of_each}. Give --memory "
-            f"{enough_memory(needed * resources.workers)}{fewer}."
-        )
+    resources.columns_at_a_time(n_rows, of_units=of_units)
     if n_rows <= LONG:
         raise InputError(
             f"The table has {n_rows:,} rows: up to {LONG:,} are released in memory only. "
             "Leave --memory out."
         )
-    return rows_in_memory(min(share, _ENOUGH), n_columns)
+    return rows_in_memory(min(resources.memory // resources.workers, _ENOUGH), n_columns)
 
 
 def anonymize_stored(
@@ -187,7 +153,11 @@ def anonymize_stored(
         given = schema(table.without_rows()) if callable(schema) else schema
         ways = ways_of(given, choices)
         ground = ground_for(table, resources, of_units=ways.of_units)
-        passes = replace(passes, scratch=Scratch(folder, table.n_rows))
+        passes = replace(
+            passes,
+            scratch=Scratch(folder, table.n_rows),
+            columns_at_a_time=resources.columns_at_a_time(table.n_rows, of_units=ways.of_units),
+        )
         begun = _rows_of_begun_blocks(passes.scratch, ground.block_rows)
         if begun > ground.block_rows:
             passes.scratch.clear()
@@ -209,7 +179,7 @@ def _stored(source: StoredTable | TextTable, passes: Passes, resources: Resource
     if not isinstance(source, TextTable):
         return source
     origin = Origin.of(source.file.path)
-    stored = source.stored(passes, resources.memory)
+    stored = source.stored(passes, resources)
     require_unchanged([origin])
     return stored
 
@@ -232,7 +202,7 @@ def write_text_file(passes: Passes, made: MadeInBlocks, path: Path) -> None:
     names = columns_to_know(table, layout)
     starts = range(0, n_rows, _LOOKED_AT)
     tasks = [Task(_know, (cells, table, names, k, min(k + _LOOKED_AT, n_rows))) for k in starts]
-    facts = reduce(add, passes.over("looking at cells", tasks))
+    facts = reduce(add, passes.over("looking at cells", tasks, of_blocks=True))
 
     def blocks() -> Iterator[pl.DataFrame]:
         for number, block in enumerate(cells.blocks(0, n_rows, TEXT_ROWS)):
@@ -283,7 +253,7 @@ def write_parts(
             Task(_write_part, (cells, rows.start, rows.stop, beside / name))
             for name, rows in released_parts(table.parts, table.rows, cells.starts)
         ]
-        passes.over(f"writing {secrets.token_hex(4)}", tasks)
+        passes.over(f"writing {secrets.token_hex(4)}", tasks, of_blocks=True)
 
 
 def _write_part(_: Scratch, cells: Cells, start: int, stop: int, path: Path) -> None:

@@ -16,8 +16,8 @@ import polars as pl
 from icsa.limits import LONG
 from icsa.randomness import Key
 from icsa.release.blocks.block_preparing import said_in_blocks
-from icsa.release.blocks.ground import free_memory, memory_of_a_column
-from icsa.release.blocks.large_runs import Resources, anonymize_stored, write_parts
+from icsa.release.blocks.ground import Resources, free_memory, memory_of_a_column
+from icsa.release.blocks.large_runs import anonymize_stored, write_parts
 from icsa.release.blocks.made_in_blocks import MadeInBlocks
 from icsa.release.blocks.passes import Passes
 from icsa.release.blocks.scratch_runs import Run

@@ -6,12 +6,13 @@ with the tasks that are missing, and a finished one is not done again.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from icsa.errors import ICSAError
-from icsa.jobs import Job, Work, run
+from icsa.jobs import Job, Work, end_processes, run
 from icsa.release.blocks.scratch import Scratch
 from icsa.threads import at_most_threads, give_back_memory, one_linear_algebra_thread
 
@@ -46,6 +47,8 @@ class Passes:
     scratch : Scratch
     workers : int
         Processes; 1 is this one.
+    columns_at_a_time : int
+        How many of them work at a time where a task takes a column of all rows.
     dask : str or Client, optional
         A scheduler, as `icsa.jobs.run` takes it.
     told : function
@@ -54,14 +57,18 @@ class Passes:
 
     scratch: Scratch
     workers: int = 1
+    columns_at_a_time: int = sys.maxsize
     dask: Any = None
     told: Callable[[str, float], None] = lambda _name, _share: None
 
-    def over(self, name: str, tasks: Sequence[Task]) -> list[Any]:
-        """Return what the tasks of a pass return, in their order."""
-        return list(self.each(name, tasks))
+    def over(self, name: str, tasks: Sequence[Task], *, of_blocks: bool = False) -> list[Any]:
+        """Return what the tasks of a pass return, in their order.
 
-    def each(self, name: str, tasks: Sequence[Task]) -> Iterator[Any]:
+        Those on blocks of rows take less than those on a column, so that all workers have one.
+        """
+        return list(self.each(name, tasks, of_blocks=of_blocks))
+
+    def each(self, name: str, tasks: Sequence[Task], *, of_blocks: bool = False) -> Iterator[Any]:
         """Yield what the tasks of a pass return, in their order, one at a time."""
         names = [_file_name(name, number) for number in range(len(tasks))]
         jobs = [
@@ -81,7 +88,10 @@ class Passes:
             place = _Place(self.scratch)
             work = Work(name.replace(" ", "_"), place, tuple(jobs), _perform)
             dask = self.dask if len(jobs) > 1 else None
-            workers = min(self.workers, len(jobs))
+            at_a_time = self.workers if of_blocks else min(self.workers, self.columns_at_a_time)
+            if at_a_time == 1 < self.workers and self.dask is None:
+                end_processes()  # what those that wait take of memory is short here
+            workers = min(at_a_time, len(jobs))
             try:
                 run(work, workers=workers, dask=dask, progress=advance)
             except (ICSAError, OSError) as error:

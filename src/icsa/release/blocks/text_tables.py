@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from icsa.errors import InputError
+from icsa.release.blocks.ground import Resources
 from icsa.release.blocks.passes import Passes, Task
 from icsa.release.blocks.scratch import Scratch
 from icsa.tables import text_reading
@@ -73,7 +74,7 @@ class TextTable:
         """What the cells take in memory: their text, or eight bytes each."""
         return max(self.file.size, 8 * self.n_rows * len(self.names))
 
-    def stored(self, passes: Passes, memory: int) -> StoredColumns:
+    def stored(self, passes: Passes, resources: Resources) -> StoredColumns:
         """Return the table, its columns in scratch; what is there already is not read again.
 
         Raises
@@ -81,10 +82,10 @@ class TextTable:
         InputError
             As where files are read into memory, and in the same words.
         """
-        spooled = _kept(passes, "reading", partial(self._spooled, passes, memory))
+        spooled = _kept(passes, "reading", partial(self._spooled, passes, resources.memory))
         if isinstance(spooled, StoredColumns):
             return spooled
-        _require_room(spooled, memory // passes.workers)
+        passes = replace(passes, columns_at_a_time=_typed_at_a_time(spooled, resources))
         names = spooled.names
         columns: list[TypedColumn] = _over(passes, "typing", type_column, spooled, names)
         shutil.rmtree(spooled.folder / "blocks", ignore_errors=True)
@@ -114,16 +115,18 @@ class TextTable:
         )
 
 
-def _require_room(spooled: SpooledText, allowed: int) -> None:
-    """Refuse strings that do not fit while they are typed."""
+def _typed_at_a_time(spooled: SpooledText, resources: Resources) -> int:
+    """Return how many columns are typed at a time; refuse strings that do not fit."""
     name, n_bytes = spooled.widest
     needed = _STRINGS_AT_A_TIME * n_bytes
-    if needed > allowed:
-        raise InputError(
-            f"Column {name!r} takes {needed / 1e9:.3g} GB as text while it is looked at, and "
-            f"{allowed / 1e9:.3g} GB may be taken. Give --memory more or fewer --workers, or take "
-            "the column out of the file."
-        )
+    found = resources.at_a_time(needed)
+    if found:
+        return found
+    raise InputError(
+        f"Column {name!r} takes {needed / 1e9:.3g} GB as text while it is looked at, and "
+        f"{resources.memory / resources.fewest / 1e9:.3g} GB may be taken. Give --memory more or "
+        "fewer --workers, or take the column out of the file."
+    )
 
 
 def _kept(passes: Passes, name: str, find: Callable[[], Any]) -> Any:

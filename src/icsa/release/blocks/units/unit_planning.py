@@ -333,7 +333,7 @@ def _draw(passes: Passes, files: UnitFiles, starts: Places, sloped: Places) -> E
         Task(_draw_leaf, (files, law, leaf, number, sloped))
         for number, leaf in enumerate(unit_leaves(starts))
     ]
-    passes.over("drawing effects", tasks)
+    passes.over("drawing effects", tasks, of_blocks=True)
     memory = passes.once("what rows remember", _remember, files)
     none = np.empty((0, q))
     return Effects(law.shared, none, np.empty((0, m - q)), none, memory, sloped)

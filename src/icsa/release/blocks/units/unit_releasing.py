@@ -162,7 +162,7 @@ def _release_rows(
     moved: _Moved = passes.once("calibrating", _calibrate, plan, files, leaves[0])
     scratch.allocate("back", files.n_scores)
     tasks = [Task(_put_together, (plan, files, leaf, moved, middle)) for leaf in leaves]
-    passes.over("putting together", tasks)
+    passes.over("putting together", tasks, of_blocks=True)
     for number in range(-(-scratch.n_rows // files.original.n_rows)):
         files.original.drop(f"fresh {number}")
     files.original.drop_spare()

@@ -131,7 +131,7 @@ def mask_residuals(
     scratch = passes.scratch
     scratch.allocate("coordinates", k)
     tasks = [Task(to_coordinates, (rows, coordinates, n_scores)) for rows in ground.blocks]
-    passes.over("to coordinates", tasks)
+    passes.over("to coordinates", tasks, of_blocks=True)
     passes.drop(["standard"])
     rounds = range(-(-n_rows // ground.n_rows))
     for number in rounds:
@@ -145,7 +145,7 @@ def mask_residuals(
             passes.drop(["coordinates"])
         scratch.allocate("back", n_scores)
         tasks = [Task(_back, (rows, coordinates, k)) for rows in ground.blocks]
-        passes.over(f"back to scores{again}", tasks)
+        passes.over(f"back to scores{again}", tasks, of_blocks=True)
         passes.drop(["masked"])
         passes.once(f"order of rows{again}", _write_order, own.reveal())
         tasks = [
