@@ -135,7 +135,7 @@ def measured(
         command += ["--workers", str(count), "--scratch", str(folder)]
         found[f"{count} worker(s)"] = made = timed(command, folder)
         made["scratch, in tables as numbers"] = made["scratch"] / (8e-9 * n_rows * N_COLUMNS)
-        print(json.dumps(found), flush=True)
+        print(json.dumps(found), file=sys.stderr, flush=True)
     if kind == "parquet":
         found["assessment"] = assessed(source, target, memory, folder)
     again = folder / f"copy.{kind}"  # the release stays
@@ -172,28 +172,27 @@ def main() -> None:
         release = Path(options.release) if options.release else None
         found: Any = measured(Path(options.table), options.rows, options.memory, (1,), release)
     else:
-        found = _both_sizes(options)
+        found = both_sizes(options.rows, options.memory, options.folder, text=options.text)
     print(json.dumps(found, indent=2))
     if options.json:
         Path(options.json).write_text(json.dumps(found, indent=2), encoding="utf-8")
 
 
-def _both_sizes(options: argparse.Namespace) -> dict[str, Any]:
+def both_sizes(
+    rows: int, memory: str, folder: str | None = None, *, text: bool = False
+) -> dict[str, Any]:
     """Return the figures of a table, and of one with a tenth of its rows."""
     found: dict[str, Any] = {}
-    with tempfile.TemporaryDirectory(dir=options.folder) as name:
-        for size, n_rows, workers in (
-            ("small", options.rows // 10, (1,)),
-            ("large", options.rows, (1, 2)),
-        ):
+    with tempfile.TemporaryDirectory(dir=folder) as name:
+        for size, n_rows, workers in (("small", rows // 10, (1,)), ("large", rows, (1, 2))):
             source = Path(name) / f"{n_rows}.parquet"
             write_table(source, n_rows)
-            if options.text:
-                text = source.with_suffix(".csv")
-                pl.scan_parquet(source).sink_csv(text)
+            if text:
+                as_text = source.with_suffix(".csv")
+                pl.scan_parquet(source).sink_csv(as_text)
                 source.unlink()
-                source = text
-            found[size] = measured(source, n_rows, options.memory, workers)
+                source = as_text
+            found[size] = measured(source, n_rows, memory, workers)
             source.unlink()
     times = [found[size]["1 worker(s)"]["cpu"] for size in ("small", "large")]
     found["exponent"] = math.log10(times[1] / times[0])

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from benchmarks.results import Case
-from benchmarks.rows import fixed_points, growth, lasso, masking, mcd, starting, studies, tables
+from benchmarks.rows import (
+    fixed_points,
+    growth,
+    large_files,
+    lasso,
+    masking,
+    mcd,
+    starting,
+    studies,
+    tables,
+)
 from benchmarks.rows.settings import Settings
 
 __all__ = ["Settings", "all_cases"]
@@ -11,5 +21,5 @@ __all__ = ["Settings", "all_cases"]
 
 def all_cases(settings: Settings) -> list[Case]:
     """Return every case, in the order of the table."""
-    modules = (mcd, fixed_points, masking, lasso, studies, tables, starting, growth)
+    modules = (mcd, fixed_points, masking, lasso, studies, tables, large_files, starting, growth)
     return [case for module in modules for case in module.cases(settings)]

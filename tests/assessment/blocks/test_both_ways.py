@@ -13,7 +13,7 @@ import pytest
 
 from icsa.assessment import Assessment, assess
 from icsa.assessment.asked import Asked
-from icsa.assessment.blocks import exact_people, large_assessing
+from icsa.assessment.blocks import exact_people
 from icsa.assessment.blocks.large_assessing import Wanted, assess_stored
 from icsa.cli.large_inputs import parsed_size
 from icsa.comparison.features import PART
@@ -133,8 +133,6 @@ def test_people_and_equal_rows_are_exact_beside_a_sample(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("icsa.assessment.blocks.hashed_rows._IN_A_BUCKET", 50_000)
-    if workers > 1:
-        monkeypatch.setattr(large_assessing, "memory_of_a_column", lambda _: 0)
     found = from_files(tables, tmp_path, sampled_rows=20_000, memory=memory, workers=workers)
     mine, theirs = found.privacy, in_memory.privacy
     for name in ("copied", "unique", "doubles", "split", "same", "n", "n_released"):
