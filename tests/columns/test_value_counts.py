@@ -1,4 +1,4 @@
-"""Values are counted in blocks or by sorting as they are counted at once."""
+"""Values are counted in blocks or in buckets as they are counted at once."""
 
 from __future__ import annotations
 

@@ -14,8 +14,10 @@ Counts = npt.NDArray[np.int64]
 
 # Rows that are counted at a time. Counting all of a long column takes several times its room.
 _ROWS = 1 << 20
-# With more values than this share of the rows, sorting them takes less room than counting.
+# With more values than this share of the rows, the values of blocks are not put together: those of
+# buckets take less room. With so many buckets what is counted at a time takes little of it.
 _FEW = 0.05
+_BUCKETS = 32
 
 
 def counted_values(cells: pl.Series) -> tuple[pl.Series, Counts]:
@@ -33,10 +35,10 @@ def counted_values(cells: pl.Series) -> tuple[pl.Series, Counts]:
     for rows in row_blocks(cells.len(), _ROWS):
         some = _counted(cells[rows])
         if some.height > _FEW * _ROWS:
-            return _by_sorting(cells)
+            return _by_buckets(cells)
         found = some if found is None else _added(found, some)
         if found.height > _FEW * cells.len():
-            return _by_sorting(cells)
+            return _by_buckets(cells)
     assert found is not None
     return _separated(found)
 
@@ -54,12 +56,14 @@ def _separated(counted: pl.DataFrame) -> tuple[pl.Series, Counts]:
     return counted["value"], counted["held"].to_numpy()
 
 
-def _by_sorting(cells: pl.Series) -> tuple[pl.Series, Counts]:
-    ordered = cells.sort()[cells.null_count() :]
-    begins = np.ones(ordered.len(), dtype=bool)
-    begins[1:] = (ordered[1:] != ordered[:-1]).to_numpy()
-    if begins.all():
-        return ordered, np.ones(ordered.len(), dtype=np.int64)
-    values = ordered.filter(pl.Series(begins))
-    del ordered
-    return values, np.diff(np.flatnonzero(begins), append=begins.size)
+def _by_buckets(cells: pl.Series) -> tuple[pl.Series, Counts]:
+    """Count the cells of a bucket at a time: equal ones are in the same, by their hash."""
+    buckets = np.empty(cells.len(), dtype=np.uint8)
+    for rows in row_blocks(cells.len(), _ROWS):
+        buckets[rows] = cells[rows].hash().to_numpy() % _BUCKETS
+    values, held = list[pl.Series](), list[npt.NDArray[np.uint32]]()
+    for bucket in range(_BUCKETS):
+        found, counts = _separated(_counted(cells.filter(pl.Series(buckets == bucket))))
+        values.append(found)
+        held.append(counts.astype(np.uint32))
+    return pl.concat(values, rechunk=False), np.concatenate(held, dtype=np.int64)
