@@ -26,7 +26,7 @@ from icsa.release.blocks import Passes, Scratch
 from icsa.release.blocks.block_cells import StoredCells, write_cells
 from icsa.release.blocks.ground import Ground, Resources, row_ranges
 from icsa.release.blocks.large_runs import ground_for
-from icsa.release.blocks.passes import Task
+from icsa.release.blocks.passes import OF_A_BLOCK, Task
 from icsa.release.blocks.scratch_runs import Run, leftovers, opened_scratch
 from icsa.tables.stored import StoredTable, parquet_parts, stored_parquet
 
@@ -75,10 +75,11 @@ def worker(scratch: Scratch, number: int) -> int:
 def test_a_column_at_a_time_where_there_is_memory_for_one_and_all_workers_on_blocks(tmp_path: Path):
     passes = Passes(Scratch(tmp_path, 3), workers=2, columns_at_a_time=1)
     tasks = [Task(worker, (number,)) for number in range(4)]
-    here, elsewhere = passes.over("columns", tasks), passes.over("blocks", tasks, of_blocks=True)
+    here, elsewhere = passes.over("columns", tasks), passes.over("blocks", tasks, held=OF_A_BLOCK)
     assert set(here) == {os.getpid()}
     assert len(set(elsewhere)) == 2
     assert os.getpid() not in elsewhere
+    assert len(set(passes.over("half a column each", tasks, held=3))) == 2
     passes.over("columns again", tasks[:1])
     for process in set(elsewhere):
         with pytest.raises(ProcessLookupError):

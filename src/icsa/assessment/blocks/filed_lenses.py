@@ -16,7 +16,7 @@ from icsa.comparison.features import PART, Features, FeatureTable
 from icsa.matrices import Matrix, Vector
 from icsa.privacy.lenses import Lenses, clearly_other, whitener_of
 from icsa.privacy.robust_fit import robust_fit
-from icsa.release.blocks.passes import Passes, Task
+from icsa.release.blocks.passes import OF_A_BLOCK, Passes, Task
 from icsa.release.blocks.scratch import Scratch
 
 __all__ = ["BlockSweep", "FiledFeatures", "FiledLenses", "filed_lenses", "filed_table"]
@@ -70,7 +70,7 @@ class BlockSweep:
         self.count += 1
         name = f"{self.stage} {self.count}"
         tasks = [Task(_on_block, (alone, function, part, told)) for part, told in pairs]
-        found = self.passes.over(name, tasks, of_blocks=True)
+        found = self.passes.over(name, tasks, held=OF_A_BLOCK)
         self.passes.forget(name, len(parts))
         return found
 

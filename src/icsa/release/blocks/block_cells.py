@@ -31,6 +31,8 @@ __all__ = ["Cells", "StoredCells", "accounts_of", "give_reasons", "ready_cells",
 # than a hundred megabytes. No matter what memory there is, so that files are always the same.
 _ROWS = 16 * LEAF_ROWS
 _CELLS = 20 * _ROWS
+# Columns that looking at the released numbers of one holds: measured, 2.9.
+_HELD_COUNTING = 3
 
 
 class Cells(ABC):
@@ -224,7 +226,7 @@ def accounts_of(
     """Return how far released numbers spread, and how far beyond the original's range."""
     ours = list(plan.columns)
     tasks = [Task(_account, (names.index(name), plan.extents[name])) for name in ours]
-    found = dict(zip(ours, passes.over("counting", tasks), strict=True))
+    found = dict(zip(ours, passes.over("counting", tasks, held=_HELD_COUNTING), strict=True))
     return (
         {name: extent for name, (extent, _) in found.items()},
         {name: reach for name, (_, reach) in found.items() if plan.columns[name].levels is None},

@@ -18,7 +18,7 @@ from icsa.ics import (
 )
 from icsa.matrices import LEAF_ROWS, Matrix, Vector, row_blocks
 from icsa.release.blocks.ground import Ground
-from icsa.release.blocks.passes import Passes, Task
+from icsa.release.blocks.passes import OF_A_BLOCK, Passes, Task
 from icsa.release.blocks.scratch import Scratch
 from icsa.release.coordinates import FoundCoordinates, unused_notes
 from icsa.release.sampled_scatters import (
@@ -83,7 +83,7 @@ def judge_rows(
     passes.scratch.allocate("counting", len(judges), np.bool_)
     arguments = (tuple(parts), tuple(places), tuple(judges.values()))
     tasks = [Task(_judge, (rows, *arguments)) for rows in ground.blocks]
-    passes.over("judging rows", tasks, of_blocks=True)
+    passes.over("judging rows", tasks, held=OF_A_BLOCK)
 
 
 def _judge(
@@ -215,7 +215,7 @@ class InBlocks:
             Task(_some_rows, (block, among, rows[(rows >= block.start) & (rows < block.stop)]))
             for block in self._ground.blocks
         ]
-        found = self._passes.over(f"sampling scores {self._label(s1)}", tasks, of_blocks=True)
+        found = self._passes.over(f"sampling scores {self._label(s1)}", tasks, held=OF_A_BLOCK)
 
         def everyone() -> Matrix:
             return self._moments([None], s1)[0][1]
@@ -240,14 +240,14 @@ class InBlocks:
         tasks = [Task(_totals, (rows, among)) for rows in self._ground.blocks]
         counts = [0] * len(numbers)
         totals = [np.zeros(p) for _ in numbers]
-        for block in self._passes.each(f"means of scores {label}", tasks, of_blocks=True):
+        for block in self._passes.each(f"means of scores {label}", tasks, held=OF_A_BLOCK):
             for k, count in enumerate(block.counts):
                 counts[k] += count
                 totals[k] = added(block.leaves[k], totals[k])
         means = [total / count for total, count in zip(totals, counts, strict=True)]
         tasks = [Task(_products, (rows, among, tuple(means))) for rows in self._ground.blocks]
         products = [np.zeros((p, p)) for _ in numbers]
-        for block in self._passes.each(f"products of scores {label}", tasks, of_blocks=True):
+        for block in self._passes.each(f"products of scores {label}", tasks, held=OF_A_BLOCK):
             for k, leaves in enumerate(block.leaves):
                 products[k] = added(leaves, products[k])
         return [(means[k], products[k] / (counts[k] - 1)) for k in range(len(numbers))]
@@ -271,7 +271,7 @@ class InBlocks:
             arguments = (p, means, deviations, relations)
             tasks = [Task(_broken, (rows, *arguments)) for rows in self._ground.blocks]
             name = f"products of scores related {rounds}"
-            return np.concatenate(self._passes.over(name, tasks, of_blocks=True))[:MORE_ROWS]
+            return np.concatenate(self._passes.over(name, tasks, held=OF_A_BLOCK))[:MORE_ROWS]
 
         columns, weights = independent_columns(means, covariance, gathered, broken, scratch.n_rows)
         return subspace_of(means, columns, weights, orthonormal=orthonormal)

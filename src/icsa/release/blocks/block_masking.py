@@ -18,7 +18,7 @@ from icsa.masks import MASKS
 from icsa.matrices import Vector, row_blocks
 from icsa.randomness import Key, as_key
 from icsa.release.blocks.ground import Ground
-from icsa.release.blocks.passes import Passes, Task
+from icsa.release.blocks.passes import OF_A_BLOCK, OF_A_COLUMN, Passes, Task
 from icsa.release.blocks.scratch import Scratch, StoredNumbers
 from icsa.release.blocks.stored_dummies import StoredDummies
 from icsa.release.calibration import Move
@@ -38,6 +38,8 @@ __all__ = [
 
 # Rows of columns that belong together which are computed at a time.
 _ROWS = 1 << 17
+# Columns that decoding one holds where all are numbers without gaps: measured, 2.2.
+_HELD_DECODING_NUMBERS = 3
 
 
 def release_numbers(
@@ -57,14 +59,13 @@ def release_numbers(
         move = passes.once("calibrating", _calibrate, plan, k)
     passes.scratch.allocate("back", p)
     tasks = [Task(_back, (rows, plan, move, k)) for rows in ground.blocks]
-    passes.over("back to scores", tasks, of_blocks=True)
+    passes.over("back to scores", tasks, held=OF_A_BLOCK)
     passes.drop(["masked"])
     encoding, derivation = plan.decoded_by(key, ground.n_rows)
     parts = encoding.parts
-    passes.over(
-        "decoding",
-        [Task(decode_column, (number, part, encoding)) for number, part in enumerate(parts)],
-    )
+    tasks = [Task(decode_column, (number, part, encoding)) for number, part in enumerate(parts)]
+    plain = all(part.group is None and part.column.width == 1 for part in parts)
+    passes.over("decoding", tasks, held=_HELD_DECODING_NUMBERS if plain else OF_A_COLUMN)
     passes.drop(["back"])
     coded = {part.column.name: part.column for part in parts}
     passes.once("computing", restore_columns, plan.bonds, derivation, coded, tuple(names))
@@ -87,7 +88,7 @@ def _mask(
 ) -> None:
     passes.scratch.allocate("coordinates", k)
     tasks = [Task(to_coordinates, (rows, coordinates, p)) for rows in ground.blocks]
-    passes.over("to coordinates", tasks, of_blocks=True)
+    passes.over("to coordinates", tasks, held=OF_A_BLOCK)
     passes.drop(["standard"])
     # The key goes to whoever masks and is written down nowhere.
     secret = key.child("mask").reveal()

@@ -60,6 +60,8 @@ _FEW_LEVELS = 20
 _WITH_LEVELS = 4
 # Columns that computing columns holds besides these and results.
 _BESIDES = 4
+# Columns that encoding or scaling one holds: measured on all kinds, with gaps, 2.1 and 1.
+_HELD_ENCODING, _HELD_SCALING = 3, 2
 
 Places = Mapping[str, tuple[str, int]]
 
@@ -267,7 +269,7 @@ def _score(
     ]
     if not passes.scratch.has("filling") and passes.scratch.has("sight"):
         passes.forget("encoding", len(tasks))  # gaps may be filled already, some of them
-    gaps: list[dict[int, bool]] = passes.over("encoding", tasks)
+    gaps: list[dict[int, bool]] = passes.over("encoding", tasks, held=_HELD_ENCODING)
     sight: Sight = passes.once("sight", _see, encoding, coded.places, looked)
     open_gaps = {place: everywhere for found in gaps for place, everywhere in found.items()}
     passes.once("filling", fill_in_blocks, encoding.n_scores, open_gaps)
@@ -336,7 +338,7 @@ def _scale(
     """
     plain = "standard" if units is None else "plain"
     tasks = [Task(_standardize, (j, plain)) for j in range(encoding.n_scores)]
-    scaled = passes.over("scaling", tasks)
+    scaled = passes.over("scaling", tasks, held=_HELD_SCALING)
     centre, spread = (np.array([one[k] for one in scaled]) for k in range(2))
     curved = passes.once("curves", _curves, sight, plain)
     passes.drop(["raw"])

@@ -18,7 +18,7 @@ from icsa.linalg import inner_product
 from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.release.blocks.block_cells import Cells
 from icsa.release.blocks.ground import Ground, row_ranges
-from icsa.release.blocks.passes import Passes, Task
+from icsa.release.blocks.passes import OF_A_BLOCK, Passes, Task
 from icsa.release.blocks.scratch import Scratch, read_starts
 from icsa.release.raking import (
     RoundSums,
@@ -218,7 +218,7 @@ def rake_in_blocks(
     values = _Released(cells, kept, of_units)
     blocks = list(row_ranges(after, ground.block_rows))
     tasks = [Task(_there, (block, values)) for block in blocks]
-    seen = passes.over("totals there are", tasks, of_blocks=True)
+    seen = passes.over("totals there are", tasks, held=OF_A_BLOCK)
     values = replace(values, there=np.any(seen, axis=0))
     wanted = _totals_before(passes, original, values, before)
     passes.scratch.allocate(RAKED, 1)
@@ -299,7 +299,7 @@ def _rake_by_leaves(
         """Return sums over all leaves, added one after the other."""
         tasks = [Task(function, (block, values, *arguments)) for block in blocks]
         found: list[Matrix] | None = None
-        for block in passes.each(f"raking {what}", tasks, of_blocks=True):
+        for block in passes.each(f"raking {what}", tasks, held=OF_A_BLOCK):
             found = [np.zeros_like(one[0]) for one in block] if found is None else found
             found = [added(one, before) for one, before in zip(block, found, strict=True)]
         assert found is not None
@@ -317,7 +317,7 @@ def _rake_by_leaves(
 
     slope, off = slope_of(scaled, sums)
     tasks = [Task(_move, (block, values, scaled, slope)) for block in blocks]
-    passes.over("raking", tasks, of_blocks=True)
+    passes.over("raking", tasks, held=OF_A_BLOCK)
     return off
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from icsa.errors import InputError
 from icsa.matrices import LEAF_ROWS
 from icsa.release.blocks.memory_groups import free_in_groups
+from icsa.release.blocks.passes import OF_A_COLUMN
 from icsa.tables.stored import StoredTable
 
 __all__ = [
@@ -23,10 +24,7 @@ __all__ = [
     "rows_in_memory",
 ]
 
-# Columns of numbers that a task on one column holds at a time: its cells and numbers, sorted ones,
-# and what is computed from them. Measured on columns of floats: 5.
-_COLUMNS_AT_A_TIME = 6
-# The same for a task on a block of rows, in blocks of all columns.
+# Blocks of all columns that a task on a block of rows holds at a time.
 _BLOCKS_AT_A_TIME = 5
 # Of the memory that is free, what data may take; and what it is taken to be where nobody says.
 _SHARE_OF_FREE = 0.75
@@ -156,7 +154,7 @@ def row_ranges(n_rows: int, block_rows: int) -> Iterator[slice]:
 
 def memory_of_a_column(n_rows: int) -> int:
     """Return the bytes that a task on one column of a table takes."""
-    return 8 * n_rows * _COLUMNS_AT_A_TIME
+    return 8 * n_rows * OF_A_COLUMN
 
 
 def enough_memory(n_bytes: float) -> str:

@@ -25,7 +25,7 @@ from icsa.release.blocks.ground import (
     rows_in_memory,
 )
 from icsa.release.blocks.made_in_blocks import MadeInBlocks
-from icsa.release.blocks.passes import Passes, Task
+from icsa.release.blocks.passes import OF_A_BLOCK, Passes, Task
 from icsa.release.blocks.scratch import Scratch
 from icsa.release.blocks.scratch_runs import Run, opened_scratch
 from icsa.release.blocks.text_tables import TextTable
@@ -202,7 +202,7 @@ def write_text_file(passes: Passes, made: MadeInBlocks, path: Path) -> None:
     names = columns_to_know(table, layout)
     starts = range(0, n_rows, _LOOKED_AT)
     tasks = [Task(_know, (cells, table, names, k, min(k + _LOOKED_AT, n_rows))) for k in starts]
-    facts = reduce(add, passes.over("looking at cells", tasks, of_blocks=True))
+    facts = reduce(add, passes.over("looking at cells", tasks, held=OF_A_BLOCK))
 
     def blocks() -> Iterator[pl.DataFrame]:
         for number, block in enumerate(cells.blocks(0, n_rows, TEXT_ROWS)):
@@ -253,7 +253,7 @@ def write_parts(
             Task(_write_part, (cells, rows.start, rows.stop, beside / name))
             for name, rows in released_parts(table.parts, table.rows, cells.starts)
         ]
-        passes.over(f"writing {secrets.token_hex(4)}", tasks, of_blocks=True)
+        passes.over(f"writing {secrets.token_hex(4)}", tasks, held=OF_A_BLOCK)
 
 
 def _write_part(_: Scratch, cells: Cells, start: int, stop: int, path: Path) -> None:

@@ -16,7 +16,13 @@ from icsa.jobs import Job, Work, end_processes, run
 from icsa.release.blocks.scratch import Scratch
 from icsa.threads import at_most_threads, give_back_memory, one_linear_algebra_thread
 
-__all__ = ["Passes", "Task"]
+__all__ = ["OF_A_BLOCK", "OF_A_COLUMN", "Passes", "Task"]
+
+# Columns of numbers that a task on one column holds at a time: its cells and numbers, sorted ones,
+# and what is computed from them. Measured on columns of all kinds: up to 6.
+OF_A_COLUMN = 6
+# A block of rows is so small that all workers may have one.
+OF_A_BLOCK = 0
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,7 @@ class Passes:
     workers : int
         Processes; 1 is this one.
     columns_at_a_time : int
-        How many of them work at a time where a task takes a column of all rows.
+        How many of them work at a time where a task holds as much as tasks on a column may.
     dask : str or Client, optional
         A scheduler, as `icsa.jobs.run` takes it.
     told : function
@@ -61,14 +67,14 @@ class Passes:
     dask: Any = None
     told: Callable[[str, float], None] = lambda _name, _share: None
 
-    def over(self, name: str, tasks: Sequence[Task], *, of_blocks: bool = False) -> list[Any]:
+    def over(self, name: str, tasks: Sequence[Task], *, held: int = OF_A_COLUMN) -> list[Any]:
         """Return what the tasks of a pass return, in their order.
 
-        Those on blocks of rows take less than those on a column, so that all workers have one.
+        `held` is how many columns of numbers, of all rows, a task holds at most.
         """
-        return list(self.each(name, tasks, of_blocks=of_blocks))
+        return list(self.each(name, tasks, held=held))
 
-    def each(self, name: str, tasks: Sequence[Task], *, of_blocks: bool = False) -> Iterator[Any]:
+    def each(self, name: str, tasks: Sequence[Task], *, held: int = OF_A_COLUMN) -> Iterator[Any]:
         """Yield what the tasks of a pass return, in their order, one at a time."""
         names = [_file_name(name, number) for number in range(len(tasks))]
         jobs = [
@@ -88,7 +94,7 @@ class Passes:
             place = _Place(self.scratch)
             work = Work(name.replace(" ", "_"), place, tuple(jobs), _perform)
             dask = self.dask if len(jobs) > 1 else None
-            at_a_time = self.workers if of_blocks else min(self.workers, self.columns_at_a_time)
+            at_a_time = self._at_a_time(held)
             if at_a_time == 1 < self.workers and self.dask is None:
                 end_processes()  # what those that wait take of memory is short here
             workers = min(at_a_time, len(jobs))
@@ -99,6 +105,11 @@ class Passes:
                 raise
         for each in names:
             yield self.scratch.kept(each)
+
+    def _at_a_time(self, held: int) -> int:
+        if held == OF_A_BLOCK:
+            return self.workers
+        return min(self.workers, self.columns_at_a_time * (OF_A_COLUMN // held))
 
     def once(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return what a task returns that is a pass by itself, done in this process."""

@@ -13,7 +13,7 @@ from icsa.constraints import Derivation
 from icsa.constraints.coded_columns import coded_columns
 from icsa.inspection.unit_rows import Places, some_units, unit_leaves
 from icsa.matrices import Matrix, Vector
-from icsa.release.blocks.passes import Passes, Task
+from icsa.release.blocks.passes import OF_A_BLOCK, Passes, Task
 from icsa.release.blocks.scratch import Scratch, StoredNumbers, read_starts
 from icsa.release.blocks.units.stored_scores import fit_unit_scores
 from icsa.release.blocks.units.unit_preparing import PreparedUnits, pattern_kept
@@ -333,7 +333,7 @@ def _draw(passes: Passes, files: UnitFiles, starts: Places, sloped: Places) -> E
         Task(_draw_leaf, (files, law, leaf, number, sloped))
         for number, leaf in enumerate(unit_leaves(starts))
     ]
-    passes.over("drawing effects", tasks, of_blocks=True)
+    passes.over("drawing effects", tasks, held=OF_A_BLOCK)
     memory = passes.once("what rows remember", _remember, files)
     none = np.empty((0, q))
     return Effects(law.shared, none, np.empty((0, m - q)), none, memory, sloped)

@@ -20,7 +20,7 @@ from icsa.release.blocks.block_preparing import Declared
 from icsa.release.blocks.block_weights import check_weights, with_weights
 from icsa.release.blocks.ground import Ground
 from icsa.release.blocks.made_in_blocks import MadeInBlocks
-from icsa.release.blocks.passes import Passes, Task
+from icsa.release.blocks.passes import OF_A_BLOCK, Passes, Task
 from icsa.release.blocks.scratch import Scratch, StoredNumbers, read_starts
 from icsa.release.blocks.units.level_tables import ReleasedUnits, goes_in_blocks, release_units
 from icsa.release.blocks.units.released_people import (
@@ -162,7 +162,7 @@ def _release_rows(
     moved: _Moved = passes.once("calibrating", _calibrate, plan, files, leaves[0])
     scratch.allocate("back", files.n_scores)
     tasks = [Task(_put_together, (plan, files, leaf, moved, middle)) for leaf in leaves]
-    passes.over("putting together", tasks, of_blocks=True)
+    passes.over("putting together", tasks, held=OF_A_BLOCK)
     for number in range(-(-scratch.n_rows // files.original.n_rows)):
         files.original.drop(f"fresh {number}")
     files.original.drop_spare()

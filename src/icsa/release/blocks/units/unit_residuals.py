@@ -16,7 +16,7 @@ from icsa.randomness import Key, as_key
 from icsa.release.blocks.block_coordinates import InBlocks, judge_rows
 from icsa.release.blocks.block_masking import mask_coordinate, to_coordinates
 from icsa.release.blocks.ground import Ground
-from icsa.release.blocks.passes import Passes, Task
+from icsa.release.blocks.passes import OF_A_BLOCK, Passes, Task
 from icsa.release.blocks.scratch import Scratch, read_starts
 from icsa.release.blocks.units.unit_planning import PlannedRows, UnitFiles
 from icsa.release.calibration import score_correlation
@@ -131,7 +131,7 @@ def mask_residuals(
     scratch = passes.scratch
     scratch.allocate("coordinates", k)
     tasks = [Task(to_coordinates, (rows, coordinates, n_scores)) for rows in ground.blocks]
-    passes.over("to coordinates", tasks, of_blocks=True)
+    passes.over("to coordinates", tasks, held=OF_A_BLOCK)
     passes.drop(["standard"])
     rounds = range(-(-n_rows // ground.n_rows))
     for number in rounds:
@@ -145,7 +145,7 @@ def mask_residuals(
             passes.drop(["coordinates"])
         scratch.allocate("back", n_scores)
         tasks = [Task(_back, (rows, coordinates, k)) for rows in ground.blocks]
-        passes.over(f"back to scores{again}", tasks, of_blocks=True)
+        passes.over(f"back to scores{again}", tasks, held=OF_A_BLOCK)
         passes.drop(["masked"])
         passes.once(f"order of rows{again}", _write_order, own.reveal())
         tasks = [
