@@ -14,8 +14,8 @@ Counts = npt.NDArray[np.int64]
 
 # Rows that are counted at a time. Counting all of a long column takes several times its room.
 _ROWS = 1 << 20
-# With more values than this share of the rows, the values of blocks are not put together: those of
-# buckets take less room. With so many buckets what is counted at a time takes little of it.
+# With more values than this share of the rows, sorting numbers takes less room than counting. Texts
+# take several times theirs while they are sorted: they are counted a bucket of so many at a time.
 _FEW = 0.05
 _BUCKETS = 32
 
@@ -35,10 +35,10 @@ def counted_values(cells: pl.Series) -> tuple[pl.Series, Counts]:
     for rows in row_blocks(cells.len(), _ROWS):
         some = _counted(cells[rows])
         if some.height > _FEW * _ROWS:
-            return _by_buckets(cells)
+            return _of_many(cells)
         found = some if found is None else _added(found, some)
         if found.height > _FEW * cells.len():
-            return _by_buckets(cells)
+            return _of_many(cells)
     assert found is not None
     return _separated(found)
 
@@ -54,6 +54,22 @@ def _added(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
 
 def _separated(counted: pl.DataFrame) -> tuple[pl.Series, Counts]:
     return counted["value"], counted["held"].to_numpy()
+
+
+def _of_many(cells: pl.Series) -> tuple[pl.Series, Counts]:
+    is_text = isinstance(cells.dtype, pl.String | pl.Categorical | pl.Enum)
+    return _by_buckets(cells) if is_text else _by_sorting(cells)
+
+
+def _by_sorting(cells: pl.Series) -> tuple[pl.Series, Counts]:
+    ordered = cells.sort()[cells.null_count() :]
+    begins = np.ones(ordered.len(), dtype=bool)
+    begins[1:] = (ordered[1:] != ordered[:-1]).to_numpy()
+    if begins.all():
+        return ordered, np.ones(ordered.len(), dtype=np.int64)
+    values = ordered.filter(pl.Series(begins))
+    del ordered
+    return values, np.diff(np.flatnonzero(begins), append=begins.size)
 
 
 def _by_buckets(cells: pl.Series) -> tuple[pl.Series, Counts]:
