@@ -67,21 +67,31 @@ def test_goes_on_when_a_worker_is_killed(tmp_path: Path):
     assert (tmp_path / "killed").exists()
 
 
-def worker(scratch: Scratch, number: int) -> int:
-    time.sleep(0.2)  # so that nobody does all of it
+def worker(scratch: Scratch, number: int, gate: str, company: int) -> int:
+    """Return the process, once so many of them are at the gate: so nobody does all of it."""
+    folder = scratch.folder / gate
+    folder.mkdir(exist_ok=True)
+    (folder / str(os.getpid())).touch()
+    until = time.monotonic() + 60
+    while len(list(folder.iterdir())) < company and time.monotonic() < until:
+        time.sleep(0.01)
     return os.getpid()
 
 
 def test_a_column_at_a_time_where_there_is_memory_for_one_and_all_workers_on_blocks(tmp_path: Path):
     passes = Passes(Scratch(tmp_path, 3), workers=2, columns_at_a_time=1)
-    tasks = [Task(worker, (number,)) for number in range(4)]
-    here, elsewhere = passes.over("columns", tasks), passes.over("blocks", tasks, held=OF_A_BLOCK)
-    assert set(here) == {os.getpid()}
-    assert len(set(elsewhere)) == 2
+
+    def processes(name: str, company: int, **held: int) -> set[int]:
+        tasks = [Task(worker, (number, name, company)) for number in range(4)]
+        return set(passes.over(name, tasks, **held))
+
+    assert processes("columns", 1) == {os.getpid()}
+    elsewhere = processes("blocks", 2, held=OF_A_BLOCK)
+    assert len(elsewhere) == 2
     assert os.getpid() not in elsewhere
-    assert len(set(passes.over("half a column each", tasks, held=3))) == 2
-    passes.over("columns again", tasks[:1])
-    for process in set(elsewhere):
+    assert len(processes("half a column each", 2, held=3)) == 2
+    assert processes("columns again", 1) == {os.getpid()}
+    for process in elsewhere:
         with pytest.raises(ProcessLookupError):
             os.kill(process, 0)
 
