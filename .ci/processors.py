@@ -3,8 +3,8 @@
 Sums come out with other last digits there, and no result may hang on them. Three kernels of
 OpenBLAS stand for processors of three ages; for the oldest, numpy's own loops use no instructions
 of newer ones either. Numba compiles once for a processor about which nothing is known. Each run
-asks the libraries themselves what they use, so that none repeats another; what this processor
-cannot do is skipped, and the reason printed.
+asks the libraries themselves what they use, so that none repeats another, or the run of everything;
+what this processor cannot do is skipped, and the reason printed.
 
     python .ci/processors.py [arguments of pytest]
 """
@@ -114,6 +114,9 @@ def main() -> int:
             print(f"\n--- {kernel}: skipped, {reason}")
             continue
         seen.add(kernel)
+        if found == usual:
+            print(f"\n--- {kernel}: skipped, the run of everything used it")
+            continue
         for tests in runs:
             passed &= tested(kernel, told(found), variables, tests)
     with tempfile.TemporaryDirectory() as cache:
