@@ -9,7 +9,8 @@ Derivations, so that others can check them (``|`` joins bytes; integers are big-
     seed    key    = SHA-256("icsa seed v1" | seed in the fewest bytes)
     child   key'   = HMAC-SHA-256(key, "icsa child v1"  | place)
     stream  secret = HMAC-SHA-256(key, "icsa stream v1" | place)
-            bytes  = AES-256-CTR(secret), first counter block 0; words are little-endian
+            bytes  = AES-256-CTR(secret), first counter block 0; words are little-endian,
+                     two in a block
     place          = length of purpose (4 bytes) | purpose (UTF-8) | index (8 bytes)
 """
 
@@ -31,7 +32,6 @@ __all__ = ["Key", "Stream", "as_key"]
 
 _KEY_BYTES: Final = 32
 _AES_BLOCK: Final = 16
-_FIRST_COUNTER: Final = modes.CTR(bytes(_AES_BLOCK))
 _WORD: Final = np.dtype("<u8")
 _HALF_WORD: Final = np.dtype("<u4")
 # Encrypting zeros in pieces of this size stays in the cache and reaches the full speed of AES.
@@ -107,15 +107,17 @@ class Key(_Secret):
         """Return the key for one purpose and number; it tells nothing about this one."""
         return Key(self._derive(b"icsa child v1", purpose, index), reproducible=self._reproducible)
 
-    def stream(self, purpose: str, index: int = 0) -> Stream:
-        """Return the random numbers for one purpose and number, from their beginning.
+    def stream(self, purpose: str, index: int = 0, *, first_word: int = 0) -> Stream:
+        """Return the random numbers for one purpose and number, from a word on.
 
         Examples
         --------
         >>> as_key(7).stream("permute", 0).words(2)
         array([10941466384152187348, 15579769275352879546], dtype=uint64)
+        >>> as_key(7).stream("permute", 0, first_word=1).words(1)
+        array([15579769275352879546], dtype=uint64)
         """
-        return Stream(self._derive(b"icsa stream v1", purpose, index))
+        return Stream(self._derive(b"icsa stream v1", purpose, index), first_word)
 
     def _derive(self, kind: bytes, purpose: str, index: int) -> bytes:
         if not 0 <= index < 1 << 64:
@@ -152,12 +154,17 @@ class Stream(_Secret):
     ----------
     secret : bytes
         The 32 bytes of the cipher's key; see `Key.stream`.
+    first_word : int
+        How many words are passed over.
     """
 
     __slots__ = ("_cipher",)
 
-    def __init__(self, secret: bytes) -> None:
-        self._cipher = Cipher(algorithms.AES(secret), _FIRST_COUNTER).encryptor()
+    def __init__(self, secret: bytes, first_word: int = 0) -> None:
+        block, within = divmod(first_word * _WORD.itemsize, _AES_BLOCK)
+        counter = modes.CTR(block.to_bytes(_AES_BLOCK, "big"))
+        self._cipher = Cipher(algorithms.AES(secret), counter).encryptor()
+        self.random_bytes(within)
 
     def random_bytes(self, size: int) -> npt.NDArray[np.uint8]:
         """Return the next `size` bytes.

@@ -67,10 +67,9 @@ def raced_from_files(
 
 
 def require_the_same_race(found: Any, wanted: Any) -> None:
-    """Hold what is raced against what is in memory, where forests take part besides."""
+    """Hold what is raced against what is in memory."""
     candidates, config, subject, plan, size = wanted
-    assert [one.method for one in candidates].count("forest") == 2
-    assert found[0] == [one for one in candidates if one.method != "forest"]
+    assert found[0] == candidates
     assert found[1] == config  # with the fingerprint of the sample, and its curves
     assert found[2].table.frame.equals(subject.table.frame)
     assert found[2].table.frame.schema == subject.table.frame.schema

@@ -157,8 +157,16 @@ def test_what_is_done_is_explained_and_nothing_runs(big: Path, capsys: pytest.Ca
     shown = capsys.readouterr().out
     assert f"{N_ROWS:,} rows, 3 columns in 1 file(s)" in shown
     assert "masking" in shown
+    assert "forests instead of masked (--method auto)" in shown
     assert sorted(big.parent.iterdir()) == [big, earlier]
     assert earlier.stat().st_size == 0
+
+
+def test_forests_are_explained(big: Path, capsys: pytest.CaptureFixture[str]):
+    assert run(big, "--memory", SMALL, "--method", "forest", "--explain") == 0
+    shown = capsys.readouterr().out
+    assert "drawing" in shown
+    assert "masking" not in shown
 
 
 def test_strata_are_explained(big: Path, capsys: pytest.CaptureFixture[str]):
@@ -175,7 +183,6 @@ def test_strata_are_explained(big: Path, capsys: pytest.CaptureFixture[str]):
         (("--memory", "much"), "'much' is no size"),
         (("--memory", SMALL, "--output", "out.xlsx"), "is written as CSV or Parquet"),
         (("--memory", SMALL, "--strata", "kg"), "cannot be released for itself"),
-        (("--memory", SMALL, "--method", "forest"), "Forests look at all rows"),
     ],
 )
 def test_what_cannot_be_is_told_in_a_sentence(

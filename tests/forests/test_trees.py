@@ -112,7 +112,7 @@ def test_forests_tell_a_curve_to_rows_that_they_did_not_see() -> None:
     forest = grown_forest(
         codes, 1, Targets.measured(x**2 + noise), trees=40, fewest=5, bags=as_key(0)
     )
-    told = forest.unseen(codes)[:, 0]
+    told = forest.unseen(codes, as_key(0))[:, 0]
     assert np.sqrt(np.nanmean((told - x**2) ** 2)) < 0.15
 
 

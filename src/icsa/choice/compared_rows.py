@@ -36,10 +36,6 @@ class ToCompare:
         What is named in the command that is advised.
     said : mapping
         Of the rows, besides what the schema says.
-    left_out : tuple of str
-        Methods that this table cannot be released by. The others race as they would beside them.
-    why_left_out : str
-        A note on them.
     """
 
     schema: Schema
@@ -48,8 +44,6 @@ class ToCompare:
     some_rows: Callable[[int], Table]
     file: Path | None
     said: Mapping[str, Any]
-    left_out: tuple[str, ...] = ()
-    why_left_out: str = ""
 
 
 def compared_rows(n_rows: int, count: int, units: pl.Series | None = None) -> RowNumbers:

@@ -244,14 +244,13 @@ def compare_declared(
 ) -> Compared:
     """Return what `compare` does; `announced`: say first on standard error how long it takes."""
     declared = source.schema
-    everybody = candidates_of(declared, methods)
-    candidates = [one for one in everybody if one.method not in source.left_out]
-    own = sum(not one.rival for one in everybody)
+    candidates = candidates_of(declared, methods)
+    own = sum(not one.rival for one in candidates)
     size = Size(
         source.n_rows,
         source.n_columns,
         own,
-        len(everybody) - own,
+        len(candidates) - own,
         len(models) + 4 * len(classify),
         designed=bool(declared.design.columns or declared.design.strata),
     )
@@ -265,14 +264,13 @@ def compare_declared(
     advice = advise(standings, source.file, schema_file, source.said)
     if advice is None:
         raise InputError(f"No candidate can be made of this table: {standings[0].why_not}")
-    notes = _notes(subject.table.frame.height, size.rows, declared.design)
     return Compared(
         candidates=tuple(standings),
         advice=advice[0],
         plan=plan,
         n_rows=size.rows,
         n_columns=size.columns,
-        notes=notes if len(candidates) == len(everybody) else (*notes, source.why_left_out),
+        notes=_notes(subject.table.frame.height, size.rows, declared.design),
     )
 
 

@@ -24,11 +24,6 @@ from icsa.tables.stored import StoredTable
 
 __all__ = ["compare_stored"]
 
-_NO_FORESTS = (
-    "Forests were left out, because tables are not released by them from files. Give --memory "
-    "enough for this one to be released in memory, and they take part."
-)
-
 
 def compare_stored(
     passes: Passes,
@@ -44,9 +39,7 @@ def compare_stored(
 ) -> Compared:
     """Return which release suits a stored table best: what `compare` returns of it in memory.
 
-    Forests are left out, by which tables are not released from files; all others are released under
-    the same keys, from the same rows. What passes find is kept in scratch: a release goes on with
-    it.
+    What passes find is kept in scratch: a release goes on with it.
 
     Parameters
     ----------
@@ -97,8 +90,6 @@ def _to_compare(
         some_rows=some_rows,
         file=file,
         said={key: value for key, value in choices["design"].items() if key != "raking"},
-        left_out=("forest",),
-        why_left_out=_NO_FORESTS,
     )
 
 

@@ -207,10 +207,9 @@ def _wald(across: Vector, gram: Matrix) -> float:
 def _by_forest(codes: Codes, left: Vector) -> float:
     """Return the squared correlation with what a forest says out of bag, 0 below zero."""
     targets = Targets.measured(left)
-    forest = grown_forest(
-        codes, codes.shape[1], targets, trees=_TREES, fewest=_LEAF, bags=as_key(0)
-    )
-    told = forest.unseen(codes)[:, 0]
+    bags = as_key(0)
+    forest = grown_forest(codes, codes.shape[1], targets, trees=_TREES, fewest=_LEAF, bags=bags)
+    told = forest.unseen(codes, bags)[:, 0]
     seen = ~np.isnan(told)
     told, true = told[seen] - told[seen].mean(), left[seen] - left[seen].mean()
     together, size = float(told @ true), float(told @ told) * float(true @ true)

@@ -155,14 +155,11 @@ class Forest:
     roots : ndarray of int64, shape (n_trees,)
     values : ndarray of shape (n_nodes, n_classes)
         Mean target of each class in each leaf.
-    bags : key
-        What the rows of each tree were drawn by.
     """
 
     nodes: Nodes
     roots: Whole
     values: Matrix
-    bags: Key
 
     def mean(self, codes: Codes, threads: int = 1) -> Matrix:
         """Return the mean over trees, shape (n_rows, n_classes)."""
@@ -177,16 +174,16 @@ class Forest:
         in_threads(work, list(row_blocks(codes.shape[0])), threads)
         return out
 
-    def unseen(self, codes: Codes) -> Matrix:
+    def unseen(self, codes: Codes, bags: Key) -> Matrix:
         """Return for the rows that it was grown on the mean over trees that did not see them.
 
-        NaN for a row that all trees saw.
+        NaN for a row that all trees saw; `bags` is what the rows of each tree were drawn by.
         """
         n = codes.shape[0]
         total, times = np.zeros((n, self.values.shape[1])), np.zeros(n)
         for index, root in enumerate(self.roots):
             others = np.ones(n)
-            others[rows_drawn(n, self.bags.stream("bag", index))] = 0.0
+            others[rows_drawn(n, bags.stream("bag", index))] = 0.0
             told = self.values[reached(codes, self.nodes, np.full(n, root))]
             total += told * others[:, None]
             times += others
@@ -212,8 +209,9 @@ def grown_forest(
     >>> x = np.linspace(-2.0, 2.0, 400)
     >>> codes = binned(x, cut_points(x))[:, None]
     >>> targets = Targets.measured(x**2)
-    >>> forest = grown_forest(codes, 1, targets, trees=20, fewest=5, bags=as_key(0))
-    >>> bool(np.abs(forest.unseen(codes)[:, 0] - x**2).max() < 0.3)
+    >>> bags = as_key(0)
+    >>> forest = grown_forest(codes, 1, targets, trees=20, fewest=5, bags=bags)
+    >>> bool(np.abs(forest.unseen(codes, bags)[:, 0] - x**2).max() < 0.3)
     True
     """
 
@@ -224,7 +222,7 @@ def grown_forest(
 
     found = in_threads(one, range(trees), threads)
     nodes, roots = joined([tree for tree, _ in found])
-    return Forest(nodes, roots, np.concatenate([values for _, values in found]), bags)
+    return Forest(nodes, roots, np.concatenate([values for _, values in found]))
 
 
 def _leaf_means(tree: Tree, targets: Targets) -> Matrix:

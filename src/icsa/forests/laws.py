@@ -114,18 +114,16 @@ class _Leaves:
         held = np.concatenate(sizes)
         return cls(*joined(trees), np.cumsum(held) - held, held, np.concatenate(ordered))
 
-    def draw(self, codes: Codes, key: Key) -> Vector:
-        """Return a residual a row: of a random tree's leaf, at a random place between people.
+    def at(self, codes: Codes, trees: Vector, shares: Vector) -> Vector:
+        """Return a residual a row: of a tree's leaf, at a place between people.
 
         Outside of the first and the last as far as halfway to their neighbours: never somebody's.
+        Trees and places are random numbers between 0 and 1.
         """
-        n = codes.shape[0]
-        tree = (uniforms(n, key.stream("tree")) * self.roots.size).astype(np.int64)
+        tree = (trees * self.roots.size).astype(np.int64)
         leaves = reached(codes, self.nodes, self.roots[tree])
         begin, size = self.begins[leaves], self.sizes[leaves]
-        order = _random_order(n, key.stream("order"))
-        share = (order + uniforms(n, key.stream("share"))) / n
-        place = share * size - 0.5
+        place = shares * size - 0.5
         low = np.clip(np.floor(place).astype(np.int64), 0, np.maximum(size - 2, 0))
         rest = place - low
         first = self.residuals[begin + low]
@@ -177,14 +175,28 @@ class MeasuredLaw:
         leaves = _Leaves.fit(codes, n_features, left, bags.child("shape"))
         return cls(middle, unit, means, slope, centre, leaves, ends, beyond)
 
-    def draw(self, codes: Codes, key: Key, threads: int = 1) -> Vector:
-        """Return a number for each row of bins."""
-        n = codes.shape[0]
-        drawn = self.leaves.draw(codes, key)
-        order = _random_order(n, key.stream("beyond"))
-        below, above = (round(share * n) for share in self.beyond)
-        drawn[order[:below]] = self.ends[0]
-        drawn[order[below : below + above]] = self.ends[1]
+    def shares(self, n_rows: int, key: Key) -> Vector:
+        """Return which share of the people in its leaf is below each row, evenly over all rows.
+
+        Infinite for rows far out.
+        """
+        found = uniforms(n_rows, key.stream("share"))
+        found += _random_order(n_rows, key.stream("order"))
+        found /= n_rows
+        order = _random_order(n_rows, key.stream("beyond"))
+        below, above = (round(share * n_rows) for share in self.beyond)
+        found[order[:below]] = -np.inf
+        found[order[below : below + above]] = np.inf
+        return found
+
+    def draw(
+        self, codes: Codes, shares: Vector, key: Key, *, first_row: int = 0, threads: int = 1
+    ) -> Vector:
+        """Return a number for each row of bins, of rows that follow one another."""
+        trees = uniforms(codes.shape[0], key.stream("tree", first_word=first_row))
+        drawn = self.leaves.at(codes, trees, np.clip(shares, 0.0, 1.0))
+        drawn[shares == -np.inf] = self.ends[0]
+        drawn[shares == np.inf] = self.ends[1]
         if self.means is not None:
             drawn += self.slope * (self.means.mean(codes, threads)[:, 0] - self.centre)
         return np.asarray(self.middle + self.unit * drawn)
@@ -211,7 +223,9 @@ def _fitted_means(
         bags=bags.child("means"),
         threads=threads,
     )
-    told = np.nan_to_num(forest.unseen(codes)[:, 0], nan=float(standard.mean()))
+    told = np.nan_to_num(
+        forest.unseen(codes, bags.child("means"))[:, 0], nan=float(standard.mean())
+    )
     centre = float(told.mean())
     centred = told - centre
     missed = float(np.mean((standard - standard.mean() - centred) ** 2))
@@ -251,12 +265,13 @@ class LevelLaw:
         )
         return cls(forest)
 
-    def draw(self, codes: Codes, key: Key, threads: int = 1) -> Matrix:
-        """Return how well each level fits each row, shape (n_rows, n_levels).
+    def draw(self, codes: Codes, key: Key, *, first_row: int = 0, threads: int = 1) -> Matrix:
+        """Return how well each level fits each of some rows, shape (n_rows, n_levels).
 
         The logarithm of its chance, with noise by which the best level of a row has that chance.
         """
         least = LIMITS.least_chance
         chances = np.clip(self.chances.mean(codes, threads), least, 1.0 - least)
-        drawn = uniforms(chances.size, key.stream("level")).reshape(chances.shape)
+        stream = key.stream("level", first_word=first_row * chances.shape[1])
+        drawn = uniforms(chances.size, stream).reshape(chances.shape)
         return np.asarray(np.log(chances) - np.log(-np.log(drawn)))

@@ -158,8 +158,9 @@ class Plan:
         """Coordinates that are masked, or scores that are drawn."""
         if self.factors is not None:
             return self.factors.n_factors
-        of = self.scores[0] if self.coordinates is None else self.coordinates.eigenvalues
-        return int(of.size)
+        if self.coordinates is None:
+            return self.encoding.n_scores
+        return int(self.coordinates.eigenvalues.size)
 
     @property
     def bonds(self) -> Bonds:
@@ -337,7 +338,8 @@ def _planned(
     if few_rows:
         factors = fitted_factors(scores, method.scatters)
     elif method.name == "forest":
-        triangular = fitted_map(sight, scores, centre, spread, curved=curved, threads=threads)
+        known = scores[sight.rows]
+        triangular = fitted_map(sight, known, centre, spread, curved=curved, threads=threads)
     else:
         found = find_coordinates(scores, judged, method.scatters)
     return Plan(

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +23,18 @@ from icsa.matrices import Matrix, Vector
 from icsa.randomness import Key
 from icsa.release.encoding import Encoding, Part
 
-__all__ = ["Drawn", "SameAs", "Step", "TriangularMap", "Variable", "indicator"]
+__all__ = [
+    "Drawn",
+    "Features",
+    "SameAs",
+    "Step",
+    "TriangularMap",
+    "Variable",
+    "drawn_scores",
+    "goes_by_all_rows",
+    "indicator",
+    "key_of",
+]
 
 Flags = npt.NDArray[np.bool_]
 
@@ -79,13 +92,13 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TriangularMap:
-    """Laws of all scores, each given those before it.
+class Features:
+    """How what is drawn so far becomes bins: cells as they will be, not scores.
 
     Attributes
     ----------
     encoding : Encoding
-    steps : tuple of Step
+    variables : tuple of Variable
         In the order in which they are drawn.
     cuts : mapping of int to Vector
         By the place of a score: where its bins end, in standardised scores.
@@ -94,91 +107,143 @@ class TriangularMap:
     """
 
     encoding: Encoding
-    steps: tuple[Step, ...]
+    variables: tuple[Variable, ...]
     cuts: dict[int, Vector]
     centre: Vector
     spread: Vector
 
+    @cached_property
+    def column_of(self) -> dict[int, int]:
+        """Return by the place of a score which column of bins is its own."""
+        places = (place for variable in self.variables for place in variable.places)
+        return {place: column for column, place in enumerate(places)}
+
+    def bins(self, place: int, scores: Vector) -> Codes:
+        """Return the bins of scores in their own units; where there is none, it counts as 0."""
+        standard = (scores - self.centre[place]) / self.spread[place]
+        standard[np.isnan(standard)] = 0.0
+        return binned(standard, self.cuts[place])
+
+    def bins_of_numbers(self, step: Step, numbers: Vector) -> Iterator[Codes]:
+        """Yield the bins of each score of a column that is decoded."""
+        part = step.variable.part
+        assert part is not None
+        scores = part.column.encode(numbers)
+        for j, place in enumerate(range(part.place.start, part.place.stop)):
+            found = scores[:, j]
+            if goes_by_all_rows(step):
+                found = indicator(found, step.share).astype(np.float64)  # it is decoded later
+            yield self.bins(place, found)
+
+
+def goes_by_all_rows(step: Step) -> bool:
+    """Return whether the bins of a column that is decoded hang on all rows."""
+    part = step.variable.part
+    return step.variable.drawn is Drawn.TWO and part is not None and part.column.decodes_by_row
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TriangularMap:
+    """Laws of all scores, each given those before it.
+
+    Attributes
+    ----------
+    features : Features
+    steps : tuple of Step
+        In the order in which they are drawn; none where they are kept elsewhere.
+    """
+
+    features: Features
+    steps: tuple[Step, ...]
+
     def draw(self, key: Key, out: Matrix, threads: int = 1) -> None:
         """Set `out` to scores drawn by a key, in their own units."""
-        features = _Features(self, out.shape[0])
+        features, n_rows = self.features, out.shape[0]
+        codes: Codes = np.zeros((n_rows, len(features.column_of)), dtype=np.uint8)
+        missing: dict[int, Flags] = {}
         for index, step in enumerate(self.steps):
-            variable, own = step.variable, key.child("variable", index)
-            if isinstance(step.law, MeasuredLaw):
-                place = variable.places[0]
-                drawn = step.law.draw(features.codes, own, threads)
-                out[:, place] = self.centre[place] + self.spread[place] * drawn
-            elif isinstance(step.law, SameAs):
-                out[:, variable.places[0]] = step.law.sign * out[:, step.law.place]
+            own = key_of(index, key)
+            variable, law = step.variable, step.law
+            places = list(variable.places)
+            if isinstance(law, SameAs):
+                out[:, places] = law.sign * out[:, [law.place]]
             else:
-                fits = step.law.draw(features.codes, own, threads)
-                self._set_levels(variable, fits, out)
-            features.add(step, out)
+                shares = law.shares(n_rows, own) if isinstance(law, MeasuredLaw) else None
+                out[:, places] = drawn_scores(features, step, codes, shares, own, threads=threads)
+            if variable.completes_part:
+                for place, bins in self._decoded(step, out, missing):
+                    codes[:, features.column_of[place]] = bins
+                continue
+            (place,) = places
+            shown = out[:, place]
+            if variable.drawn is Drawn.TWO:
+                flags = indicator(shown, step.share)
+                shown = flags.astype(np.float64)
+                if variable.group is not None:
+                    missing[variable.group] = flags
+            codes[:, features.column_of[place]] = features.bins(place, shown)
 
-    def _set_levels(self, variable: Variable, fits: Matrix, out: Matrix) -> None:
-        """Set the scores whose best level is the one that fits best.
-
-        A column with dummies gives the level without one 1 less the sum s of the others. With d
-        how much better than that level each other one fits, d + 1 - s is the dummy's score for
-        s = (sum of d + m) / (1 + m), m dummies.
-        """
-        if variable.drawn is Drawn.TWO:
-            out[:, variable.places[0]] = fits[:, 1] - fits[:, 0]
-            return
-        assert variable.part is not None
-        base = variable.part.column.without_dummy
-        assert base is not None
-        better = np.delete(fits, base, axis=1) - fits[:, [base]]
-        total = (better.sum(axis=1) + better.shape[1]) / (1.0 + better.shape[1])
-        out[:, variable.part.place] = better + 1.0 - total[:, None]
+    def _decoded(
+        self, step: Step, scores: Matrix, missing: dict[int, Flags]
+    ) -> Iterator[tuple[int, Codes]]:
+        """Yield the places of a column with bins of what it is decoded to."""
+        part, encoding = step.variable.part, self.features.encoding
+        assert part is not None
+        numbers = part.decode(
+            scores[:, part.place],
+            None if part.group is None else missing[part.group],
+            keeps_quantiles=encoding.keeps_quantiles,
+        )
+        places = range(part.place.start, part.place.stop)
+        yield from zip(places, self.features.bins_of_numbers(step, numbers), strict=True)
 
 
-class _Features:
-    """The bins of what is drawn so far: of cells as they will be, not of scores."""
+def key_of(index: int, key: Key) -> Key:
+    """Return what the variable of a step is drawn by."""
+    return key.child("variable", index)
 
-    def __init__(self, of: TriangularMap, n_rows: int) -> None:
-        self._map = of
-        self._next = 0
-        self._column = {place: f for f, place in enumerate(_places(of.steps))}
-        self._missing: dict[int, Flags] = {}
-        self.codes: Codes = np.zeros((n_rows, len(self._column)), dtype=np.uint8)
 
-    def add(self, step: Step, scores: Matrix) -> None:
-        """Add what a step has drawn; a column is decoded when it is complete."""
-        variable = step.variable
-        if variable.part is not None and variable.completes_part:
-            self._decode(variable.part, step, scores)
-            return
-        place = variable.places[0]
-        drawn = scores[:, place]
-        if variable.drawn is Drawn.TWO:
-            flags = indicator(drawn, step.share)
-            drawn = flags.astype(np.float64)
-            if variable.group is not None:
-                self._missing[variable.group] = flags
-        self._set(place, drawn)
+def drawn_scores(
+    features: Features,
+    step: Step,
+    codes: Codes,
+    shares: Vector | None,
+    own: Key,
+    *,
+    first_row: int = 0,
+    threads: int = 1,
+) -> Matrix:
+    """Return the scores of a variable in rows that follow one another, in their own units.
 
-    def _decode(self, part: Part, step: Step, scores: Matrix) -> None:
-        own = scores[:, part.place]
-        numbers = np.full(scores.shape[0], np.nan)
-        there = slice(None) if part.group is None else ~self._missing[part.group]
-        chosen = own[there].copy()
-        if chosen.shape[0]:
-            numbers[there] = part.column.decode(
-                part.settled(chosen, keeps_quantiles=self._map.encoding.keeps_quantiles)
-            )
-        again = part.column.encode(numbers)
-        for column, place in enumerate(range(part.place.start, part.place.stop)):
-            found = again[:, column]
-            if step.variable.drawn is Drawn.TWO and part.column.decodes_by_row:
-                found = indicator(found, step.share).astype(np.float64)  # it is decoded later
-            self._set(place, found)
+    `codes` are the bins of these rows, and `shares` what the law of a measurement says of them.
+    """
+    how: Any = {"first_row": first_row, "threads": threads}
+    variable = step.variable
+    if isinstance(step.law, MeasuredLaw):
+        assert shares is not None
+        (place,) = variable.places
+        drawn = step.law.draw(codes, shares, own, **how)
+        return np.asarray(features.centre[place] + features.spread[place] * drawn)[:, None]
+    assert isinstance(step.law, LevelLaw)
+    fits = step.law.draw(codes, own, **how)
+    if variable.drawn is Drawn.TWO:
+        return np.asarray(fits[:, [1]] - fits[:, [0]])
+    assert variable.part is not None
+    return _scores_of_levels(fits, variable.part)
 
-    def _set(self, place: int, scores: Vector) -> None:
-        """Set a feature from scores in their own units; where there is none, it is 0."""
-        standard = (scores - self._map.centre[place]) / self._map.spread[place]
-        standard[np.isnan(standard)] = 0.0
-        self.codes[:, self._column[place]] = binned(standard, self._map.cuts[place])
+
+def _scores_of_levels(fits: Matrix, part: Part) -> Matrix:
+    """Return the scores whose best level is the one that fits best.
+
+    A column with dummies gives the level without one 1 less the sum s of the others. With d how
+    much better than that level each other one fits, d + 1 - s is the dummy's score for
+    s = (sum of d + m) / (1 + m), m dummies.
+    """
+    base = part.column.without_dummy
+    assert base is not None
+    better = np.delete(fits, base, axis=1) - fits[:, [base]]
+    total = (better.sum(axis=1) + better.shape[1]) / (1.0 + better.shape[1])
+    return np.asarray(better + 1.0 - total[:, None])
 
 
 def indicator(scores: Vector, share: float) -> Flags:
@@ -192,8 +257,3 @@ def indicator(scores: Vector, share: float) -> Flags:
     count = round(share * scores.size)
     flags: Flags = positions_by_rank(scores, np.array([scores.size - count, count])) == 1.0
     return flags
-
-
-def _places(steps: tuple[Step, ...]) -> Iterator[int]:
-    for step in steps:
-        yield from step.variable.places

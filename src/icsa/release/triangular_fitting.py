@@ -18,7 +18,7 @@ from icsa.randomness import Key, as_key
 from icsa.release.calibration import score_correlation
 from icsa.release.encoding import Encoding, Part
 from icsa.release.seen_curves import Sight
-from icsa.release.triangular import Drawn, SameAs, Step, TriangularMap, Variable
+from icsa.release.triangular import Drawn, Features, SameAs, Step, TriangularMap, Variable
 
 __all__ = ["fitted_map", "variables_of"]
 
@@ -29,7 +29,7 @@ _FEWEST = 20
 
 def fitted_map(
     sight: Sight,
-    scores: Matrix,
+    known: Matrix,
     centre: Vector,
     spread: Vector,
     *,
@@ -44,14 +44,14 @@ def fitted_map(
     ----------
     sight : Sight
         The rows that forests are grown on.
-    scores : ndarray of shape (n_rows, n_scores)
-        Standardised, without gaps.
+    known : ndarray of shape (sight.rows.size, n_scores)
+        The scores of these rows, standardised and without gaps.
     centre, spread : ndarray of shape (n_scores,)
         What the scores were standardised by.
     curved : mapping of str to float
         By column, what curves explain beyond lines: see `_ordered`.
     """
-    encoding, known, gone = sight.encoding, scores[sight.rows], sight.undefined
+    encoding, gone = sight.encoding, sight.undefined
     variables = variables_of(_ordered(encoding, known, curved), encoding, known, gone)
     shown = np.where(gone, 0.0, known)
     fitting = _Fitting(known, gone, variables)
@@ -63,7 +63,7 @@ def fitted_map(
         steps.append(step or fitting.fit(variable, key.child("variable", index), threads))
         for place in variable.places:
             cuts[place] = fitting.add(variable, shown[:, place], place)
-    return TriangularMap(encoding, tuple(steps), cuts, centre, spread)
+    return TriangularMap(Features(encoding, tuple(variables), cuts, centre, spread), tuple(steps))
 
 
 class _Fitting:

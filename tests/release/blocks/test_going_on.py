@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -100,3 +101,14 @@ def test_how_far_it_is_never_goes_back(tmp_path: Path, frame: pl.DataFrame):
         design={"weight": "weight"},
     )
     assert shares == sorted(shares)
+
+
+def test_forests_that_are_taken_on_the_way_tell_how_far_they_are(tmp_path: Path):
+    told: list[tuple[str, float]] = []
+    frame = measured().with_columns(curve=pl.col("score") ** 2 + pl.col("dose").log())
+    released(stored(frame, tmp_path / "parts"), tmp_path, 12 * 10**6, lambda *one: told.append(one))
+    shares = [share for _, share in told]
+    drawing = [share for name, share in told if name == "drawing"]
+    assert shares == sorted(shares)
+    assert np.diff(drawing).max() < 0.1 < 0.4 < drawing[-1] - drawing[0]
+    assert "masking" not in dict(told)

@@ -64,8 +64,6 @@ def test_by_principal_components(tmp_path: Path, raw_units: bool):
 def test_columns_of_all_kinds_and_a_level_that_only_the_last_part_has(tmp_path: Path):
     frame = of_all_kinds()
     table = stored(frame, tmp_path / "parts", [10, N_ROWS - 5_000])
-    with pytest.raises(InputError, match=r"forest was taken by itself: .* Use --method icsa"):
-        released_in_blocks(table, tmp_path / "curved")
     options, choices = {"method": "icsa"}, {"keep": ("pain",), "recipe": "topcode"}
     found = released_in_blocks(table, tmp_path / "scratch", options=options, **choices)
     require_the_same(found, anonymize(frame, random_state=1, **options, **choices))
@@ -144,12 +142,6 @@ def test_a_table_without_measurements(tmp_path: Path):
     found = released_in_blocks(table, tmp_path / "scratch")
     require_the_same(found, anonymize(frame, random_state=1))
     assert found[1].method == "sa"
-
-
-def test_what_needs_all_rows_is_refused(tmp_path: Path):
-    table = stored(measured(), tmp_path / "parts")
-    with pytest.raises(InputError, match="Forests look at all rows"):
-        released_in_blocks(table, tmp_path / "scratch", options={"method": "forest"})
 
 
 def of_many_levels() -> pl.DataFrame:

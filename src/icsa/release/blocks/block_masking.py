@@ -1,4 +1,7 @@
-"""A large table masked: to coordinates by blocks, each masked whole, back by blocks, decoded."""
+"""A large table masked: to coordinates by blocks, each masked whole, back by blocks, decoded.
+
+Or drawn by forests, and decoded.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,13 @@ from icsa.constraints.grammar import Rule
 from icsa.constraints.keeping import Bonds, joined, mended_columns, rules_of
 from icsa.ics import InvariantCoordinates
 from icsa.masks import MASKS
-from icsa.matrices import Vector, row_blocks
+from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.randomness import Key, as_key
+from icsa.release.blocks.block_forests import draw_by_forests
 from icsa.release.blocks.ground import Ground
 from icsa.release.blocks.passes import OF_A_BLOCK, OF_A_COLUMN, Passes, Task
 from icsa.release.blocks.scratch import Scratch, StoredNumbers
-from icsa.release.blocks.stored_dummies import StoredDummies
+from icsa.release.blocks.stored_dummies import decoded_numbers
 from icsa.release.calibration import Move
 from icsa.release.encoding import Encoding, Part
 from icsa.release.planning import Plan, calibration_rows
@@ -49,16 +53,17 @@ def release_numbers(
 
     Those of the column at a place of `names` are in scratch as "released".
     """
-    coordinates = plan.coordinates
-    assert coordinates is not None
-    p, k = plan.encoding.n_scores, coordinates.eigenvalues.size
-    ground = ground.for_scores(p)
-    _mask(passes, ground, coordinates, plan.mask, key, p, k)
+    ground = ground.for_scores(plan.encoding.n_scores)
+    if plan.triangular is not None:
+        draw_by_forests(passes, ground, plan.triangular.features, key, "masked")
+    else:
+        assert plan.coordinates is not None
+        _mask(passes, ground, plan.coordinates, plan.mask, key, plan.encoding.n_scores)
     move: Move | None = None
     if plan.wanted is not None:
-        move = passes.once("calibrating", _calibrate, plan, k)
-    passes.scratch.allocate("back", p)
-    tasks = [Task(_back, (rows, plan, move, k)) for rows in ground.blocks]
+        move = passes.once("calibrating", _calibrate, plan)
+    passes.scratch.allocate("back", plan.encoding.n_scores)
+    tasks = [Task(_back, (rows, plan, move)) for rows in ground.blocks]
     passes.over("back to scores", tasks, held=OF_A_BLOCK)
     passes.drop(["masked"])
     encoding, derivation = plan.decoded_by(key, ground.n_rows)
@@ -84,8 +89,8 @@ def _mask(
     mask: str,
     key: Key,
     p: int,
-    k: int,
 ) -> None:
+    k = coordinates.eigenvalues.size
     passes.scratch.allocate("coordinates", k)
     tasks = [Task(to_coordinates, (rows, coordinates, p)) for rows in ground.blocks]
     passes.over("to coordinates", tasks, held=OF_A_BLOCK)
@@ -115,21 +120,26 @@ def mask_coordinate(scratch: Scratch, place: int, mask: str, secret: bytes) -> N
     scratch.write("masked", place, masked[:, 0])
 
 
-def _calibrate(scratch: Scratch, plan: Plan, k: int) -> Move:
+def _calibrate(scratch: Scratch, plan: Plan) -> Move:
     """Return the move that calibrates, found from a sample of the masked rows."""
-    assert plan.coordinates is not None
     rows = calibration_rows(scratch.n_rows)
     assert not isinstance(rows, slice)
-    scores = plan.coordinates.inverse_transform(scratch.gathered("masked", range(k), rows))
+    masked = scratch.gathered("masked", range(plan.n_components), rows)
+    return plan.calibrating_move(np.ascontiguousarray(_own_scores(plan, masked)))
+
+
+def _own_scores(plan: Plan, masked: Matrix) -> Matrix:
+    """Return the scores of masked rows in their own units, which forests draw them in."""
+    if plan.coordinates is None:
+        return masked
+    scores = plan.coordinates.inverse_transform(masked)
     plan.to_own_units(scores)
-    return plan.calibrating_move(np.ascontiguousarray(scores))
+    return scores
 
 
-def _back(scratch: Scratch, rows: slice, plan: Plan, move: Move | None, k: int) -> None:
+def _back(scratch: Scratch, rows: slice, plan: Plan, move: Move | None) -> None:
     """Write the masked scores of some rows, in their own units and calibrated."""
-    assert plan.coordinates is not None
-    scores = plan.coordinates.inverse_transform(scratch.rows("masked", range(k), rows))
-    plan.to_own_units(scores)
+    scores = _own_scores(plan, scratch.rows("masked", range(plan.n_components), rows))
     if move is not None:
         move.apply_in_place(scores)
     scratch.write_rows("back", range(scores.shape[1]), rows, scores)
@@ -143,13 +153,8 @@ def decode_column(scratch: Scratch, number: int, part: Part, encoding: Encoding)
         missing = encoding.missing_rows(
             part.group, lambda group: scratch.column("back", first + group)
         )
-    places = range(part.place.start, part.place.stop)
-    if part.column.without_dummy is not None:
-        dummies = StoredDummies(scratch, "back", places, missing)
-        scratch.write("decoded", number, part.decode_dummies(dummies, missing))
-        return
-    own = scratch.rows("back", places, slice(0, scratch.n_rows))
-    numbers = part.decode(own, missing, keeps_quantiles=encoding.keeps_quantiles, in_place=True)
+    keeps = encoding.keeps_quantiles
+    numbers = decoded_numbers(scratch, "back", part, missing, keeps_quantiles=keeps)
     scratch.write("decoded", number, numbers)
 
 

@@ -18,18 +18,19 @@ from icsa.constraints.coded_columns import (
     derivation_of,
 )
 from icsa.constraints.keeping import joined
-from icsa.errors import InputError, NoAnchorError
+from icsa.errors import NoAnchorError
 from icsa.forests.beyond_lines import rows_to_look_at
 from icsa.matrices import Matrix, Vector
 from icsa.release.blocks.block_coordinates import InBlocks, judge_rows
 from icsa.release.blocks.block_filling import fill_in_blocks
+from icsa.release.blocks.block_forests import grow_forests
 from icsa.release.blocks.block_preparing import Prepared
 from icsa.release.blocks.ground import Ground
 from icsa.release.blocks.passes import Passes, Task
 from icsa.release.blocks.scratch import Scratch, StoredNumbers
 from icsa.release.blocks.stored_dummies import write_scores
 from icsa.release.chosen_method import chosen_method, n_looked_at, require_no_mask_chosen
-from icsa.release.coordinates import coordinate_notes, judges_of, outlying_note
+from icsa.release.coordinates import FoundCoordinates, coordinate_notes, judges_of, outlying_note
 from icsa.release.encoding import (
     Encoding,
     Part,
@@ -80,7 +81,6 @@ class _Coded:
 def plan_in_blocks(passes: Passes, ground: Ground, prepared: Prepared, method: Method) -> Plan:
     """Return the plan of a large table, whose scores are in scratch, and not in it."""
     recipe = prepared.recipe
-    _require_coordinates(method)
     require_no_mask_chosen(method, prepared.schema)
     names = ground.table.names
     coded: _Coded = passes.once("relations", _code, prepared, names)
@@ -100,15 +100,20 @@ def plan_in_blocks(passes: Passes, ground: Ground, prepared: Prepared, method: M
     centre, spread, constant, curved = _scale(passes, encoding, sight, units)
     fixed = "mask" in prepared.schema.recipe or not looked
     method, why = chosen_method(method, curved, ground.n_rows, coordinates=fixed)
-    _require_coordinates(method, why)
-    n_scores = encoding.n_scores
-    blocks = InBlocks(passes, ground.for_scores(n_scores), n_scores, judges, constant)
-    pair = (method.scatters[0], method.scatters[1])
-    found = blocks.find(pair, [part.column.name for part in anchors])
+    triangular, found = None, FoundCoordinates(None)
     outlying: tuple[str, ...] = ()
-    if found.n_borrowed:
-        outlying = outlying_note(encoding, blocks.flat_scores().__contains__)
-    mask = method.mask or recipe.mask
+    if method.name == "forest":
+        mask, instead = "", ()
+        triangular = grow_forests(passes, sight, centre, spread, curved)
+        passes.drop(["standard"])
+    else:
+        mask = method.mask or recipe.mask
+        n_scores = encoding.n_scores
+        blocks = InBlocks(passes, ground.for_scores(n_scores), n_scores, judges, constant)
+        pair = (method.scatters[0], method.scatters[1])
+        found = blocks.find(pair, [part.column.name for part in anchors])
+        if found.n_borrowed:
+            outlying = outlying_note(encoding, blocks.flat_scores().__contains__)
     passes.drop(["counting"])
     return Plan(
         schema=prepared.schema,
@@ -126,7 +131,7 @@ def plan_in_blocks(passes: Passes, ground: Ground, prepared: Prepared, method: M
         centre=centre,
         spread=spread,
         coordinates=found.coordinates,
-        triangular=None,
+        triangular=triangular,
         wanted=wanted,
         weight=prepared.weight,
         why=why,
@@ -137,7 +142,7 @@ def plan_in_blocks(passes: Passes, ground: Ground, prepared: Prepared, method: M
             *found.notes,
             *outlying,
             *coordinate_notes(found.coordinates, encoding, recipe, mask, ground.n_rows),
-            *curve_notes(curved),
+            *(curve_notes(curved) if triangular is None else ()),
         ),
     )
 
@@ -176,16 +181,6 @@ def _held_together(derivation: Derivation, schema: Schema) -> list[frozenset[str
         return [every]
     whole = {one.target for one in derivation.computed if one.missing}
     return [names for names in joined(related) if not whole.isdisjoint(names)]
-
-
-def _require_coordinates(method: Method, why: str = "") -> None:
-    """Refuse forests, asked for or taken for a reason."""
-    if method.name == "forest":
-        taken = f"{why.partition(', which')[0]}. " if why else ""
-        raise InputError(
-            f"{taken}Forests look at all rows at a time, and this table does not fit in memory. "
-            "Use --method icsa, which keeps straight lines, or give --memory more."
-        )
 
 
 def _code(scratch: Scratch, prepared: Prepared, names: tuple[str, ...]) -> _Coded:
@@ -233,6 +228,8 @@ def _judges(
     passes: Passes, encoding: Encoding, coded: _Coded, method: Method
 ) -> tuple[Method, Mapping[str, AnchorJudge], tuple[str, ...]]:
     """Return the method, or one that works where nobody asked for it; who judges; and a note."""
+    if method.name == "forest":
+        return method, {}, ()
     judges: Mapping[str, AnchorJudge] | NoAnchorError = passes.once(
         "judges", _fit_judges, encoding.anchor_parts, coded.places, method.scatters
     )

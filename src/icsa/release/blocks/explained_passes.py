@@ -8,12 +8,12 @@ from typing import NamedTuple
 from icsa.inspection.unit_rows import UNIT_LEAF_ROWS
 
 __all__ = [
+    "FOREST_PASSES",
     "PASSES",
     "ROW_BY_ROW",
     "STRATA_PASSES",
     "TEXT_PASSES",
     "UNIT_PASSES",
-    "WIDE_PASSES",
     "Pass",
     "Ways",
     "explained",
@@ -57,6 +57,22 @@ PASSES = (
     Pass("counting", "column", "the account", 1, 0, 0.02),
     Pass("writing", "block", "numbers to cells", 1, 1, 0.07),
 )
+# The same by forests in place of coordinates. Where it is they that are taken by themselves, rows
+# are judged besides.
+_OF_COORDINATES = {
+    *("judging rows", "means of scores", "products of scores", "to coordinates", "masking"),
+}
+_WITHOUT = [one for one in PASSES if one.name not in _OF_COORDINATES]
+_SCALED = [one.name for one in _WITHOUT].index("scaling") + 1
+FOREST_PASSES = (
+    *_WITHOUT[:_SCALED],
+    Pass(
+        "growing forests", "table", "the law of every score given others, from a sample", 0, 0, 0.1
+    ),
+    Pass("places in laws", "column", "random places of all rows", 0, 1, 0.8),
+    Pass("drawing", "column", "drawn by blocks, given those before; hence cells", 1, 1, 12.0),
+    *_WITHOUT[_SCALED:],
+)
 # The same of several rows a person, measured on a table of 1,000,000 rows and 15 columns, of which
 # 100,000 people have five.
 UNIT_PASSES = (
@@ -91,15 +107,13 @@ _ROWS_OF_UNITS = {
     "finding units": 0.04,
     "whose columns are": 0.04,
 }
+_TO_SIDE_BY_SIDE = (
+    *(one._replace(share=_ROWS_OF_UNITS[one.name]) for one in UNIT_PASSES[:3]),
+    Pass("places of rows", "table", "which row every unit has in each place", 0.2, 0.1, 0.01),
+)
 _LAID_LONG = (
     Pass("laying long", "block", "which units have which rows, and their gaps", 0.5, 0, 0.08),
     Pass("writing", "block", "units to rows, numbers to cells", 1, 1, 0.12),
-)
-WIDE_PASSES = (
-    *(one._replace(share=_ROWS_OF_UNITS[one.name]) for one in UNIT_PASSES[:3]),
-    Pass("places of rows", "table", "which row every unit has in each place", 0.2, 0.1, 0.01),
-    *PASSES[1:-1],
-    *_LAID_LONG,
 )
 # The same of strata; those that do not fit in memory go through all passes of a table. Shares are
 # chosen.
@@ -125,6 +139,7 @@ _PARTS = {
     "looking at who": "products of scores",
     "sampling scores": "products of scores",
     "calibrating": "back to scores",
+    "cells of": "drawing",
     "keeping rules": "computing",
     "rules kept": "computing",
     "order of rows": "writing",
@@ -182,20 +197,25 @@ _STRATA_PARTS = {
 
 
 class Ways(NamedTuple):
-    """Which way a table goes: several rows a unit, these side by side, strata each for itself."""
+    """Which way a table goes.
+
+    Several rows a unit, these side by side, strata each for itself, scores drawn by forests.
+    """
 
     of_units: bool = False
     side_by_side: bool = False
     of_strata: bool = False
+    by_forests: bool = False
 
     @property
     def passes(self) -> tuple[Pass, ...]:
         """The passes over the table."""
         if self.of_strata:
             return STRATA_PASSES
-        if self.side_by_side:
-            return WIDE_PASSES
-        return UNIT_PASSES if self.of_units else PASSES
+        if self.of_units and not self.side_by_side:
+            return UNIT_PASSES
+        of_rows = FOREST_PASSES if self.by_forests else PASSES
+        return (*_TO_SIDE_BY_SIDE, *of_rows[1:-1], *_LAID_LONG) if self.side_by_side else of_rows
 
     @property
     def scratch_tables(self) -> float:

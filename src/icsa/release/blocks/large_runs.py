@@ -64,10 +64,13 @@ _ENOUGH = 1 << 28
 _LOOKED_AT = 10 * TEXT_ROWS
 
 
-def ways_of(schema: Schema | None, choices: Mapping[str, Any]) -> Ways:
+def ways_of(
+    schema: Schema | None, choices: Mapping[str, Any], options: MethodOptions | None = None
+) -> Ways:
     """Return which way a table goes, by what somebody said of it."""
     unit, role, strata = (_is_said(key, schema, choices) for key in ("unit", "role", "strata"))
-    return Ways(of_units=unit, side_by_side=role, of_strata=strata)
+    forests = (options or {}).get("method") == "forest"
+    return Ways(of_units=unit, side_by_side=role, of_strata=strata, by_forests=forests)
 
 
 def _is_said(key: str, schema: Schema | None, choices: Mapping[str, Any]) -> bool:
@@ -135,13 +138,19 @@ def anonymize_stored(
     is_text = isinstance(source, TextTable)
     if not isinstance(source, TextTable) or not source.file.quoted:
         rows_of_a_block(source.n_rows, 1, resources)  # refused before anything is read
-    ways, farthest = ROW_BY_ROW, 0.0
+    ways, farthest, squeezed = ROW_BY_ROW, 0.0, 1.0
 
     def tell(name: str, share: float) -> None:
-        nonlocal ways, farthest
+        nonlocal ways, farthest, squeezed
         if name == "places of rows":  # times may be the same for all
             ways = ways._replace(side_by_side=True)
+        if name == "growing forests" and not ways.by_forests:  # curves may be strong
+            ways = ways._replace(by_forests=True)
+            passed = share_of_all(name, 0.0, is_text=is_text, ways=ways)[1]
+            squeezed = (1.0 - farthest) / (1.0 - passed)  # all that comes, into what is left
         shown, done = share_of_all(name, share, is_text=is_text, ways=ways)
+        if squeezed != 1.0:
+            done = 1.0 - squeezed * (1.0 - done)
         farthest = max(farthest, done)  # passes may come in rounds
         told(shown, farthest)
 
@@ -151,7 +160,7 @@ def anonymize_stored(
         passes = Passes(scratch, workers=workers, dask=resources.dask, told=tell)
         table = _stored(source, passes, resources)
         given = schema(table.without_rows()) if callable(schema) else schema
-        ways = ways_of(given, choices)
+        ways = ways_of(given, choices, options)
         ground = ground_for(table, resources, of_units=ways.of_units)
         passes = replace(
             passes,

@@ -1,4 +1,4 @@
-"""Scores of levels in scratch: wide ones never stand in memory as a whole."""
+"""Columns and their scores in scratch: those of levels never stand in memory as a whole."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.release.blocks.scratch import Scratch
 from icsa.release.encoding import Part
 
-__all__ = ["StoredDummies", "write_scores"]
+__all__ = ["FILES_AT_A_TIME", "StoredDummies", "decoded_numbers", "write_scores"]
 
-
-# Files that are open at a time; systems allow some hundreds.
-_FILES = 200
+# Systems allow some hundreds.
+FILES_AT_A_TIME = 200
 
 
 class StoredDummies:
@@ -78,8 +77,8 @@ class StoredDummies:
 def write_scores(scratch: Scratch, what: str, part: Part, numbers: Vector) -> None:
     """Write the scores of a column, block by block."""
     width, place = part.column.width, part.place.start
-    for first in range(0, width, _FILES):
-        some = range(first, min(first + _FILES, width))
+    for first in range(0, width, FILES_AT_A_TIME):
+        some = range(first, min(first + FILES_AT_A_TIME, width))
         with scratch.written(what, [place + j for j in some]) as files:
             for rows in row_blocks(numbers.size):
                 scores = _encoded(part, numbers, rows)
@@ -93,3 +92,14 @@ def _encoded(part: Part, numbers: Vector, rows: slice) -> Matrix:
     except InputError:
         part.column.encode(numbers)  # says in which row of all
         raise
+
+
+def decoded_numbers(
+    scratch: Scratch, what: str, part: Part, missing: Flags | None, *, keeps_quantiles: bool
+) -> Vector:
+    """Return the numbers of a column, NaN in rows that are missing."""
+    places = range(part.place.start, part.place.stop)
+    if part.column.without_dummy is not None:
+        return part.decode_dummies(StoredDummies(scratch, what, places, missing), missing)
+    own = scratch.rows(what, places, slice(0, scratch.n_rows))
+    return part.decode(own, missing, keeps_quantiles=keeps_quantiles, in_place=True)

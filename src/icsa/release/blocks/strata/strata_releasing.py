@@ -201,7 +201,8 @@ def _release_large(
         folder.mkdir(exist_ok=True)
 
         def told(inner: str, share: float) -> None:
-            ways = Ways(of_units=bool(strata.schema.design.unit))
+            forests = strata.options.get("method") == "forest"
+            ways = Ways(of_units=bool(strata.schema.design.unit), by_forests=forests)
             done = share_of_all(inner, share, ways=ways)[1]
             passes.told(_RELEASING, before + done * piece.n_rows / ground.n_rows)
 
