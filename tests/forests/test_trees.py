@@ -70,14 +70,18 @@ def test_trees_have_the_leaves_that_trying_every_cut_gives(
     assert sorted(leaves) == sorted(slow_leaves(codes, targets, rows, fewest))
 
 
-def test_rows_come_to_the_leaf_that_they_were_grown_in() -> None:
-    codes = some_codes(1, 300)
-    targets = Targets.measured(np.random.default_rng(0).normal(size=300))
-    trees = [grown_tree(codes, 4, targets, np.arange(300), fewest) for fewest in (4, 30)]
+@pytest.mark.parametrize("n", [300, 301, 302, 303])
+def test_rows_come_to_the_leaf_that_they_were_grown_in(n: int) -> None:
+    codes = some_codes(1, n)
+    targets = Targets.measured(np.random.default_rng(0).normal(size=n))
+    trees = [grown_tree(codes, 4, targets, np.arange(n), fewest) for fewest in (4, 30)]
     nodes, roots = joined(trees)
     for tree, root in zip(trees, roots, strict=True):
-        found = reached(codes, nodes, np.full(300, root))
+        found = reached(codes, nodes, np.full(n, root))
         assert np.array_equal(found[tree.rows] - root, tree.leaves)
+        few = reached(codes[: n - 299], nodes, np.full(n - 299, root))
+        assert np.array_equal(few, found[: n - 299])
+    assert np.array_equal(reached(codes[:, :0], nodes, np.full(n, 3)), np.full(n, 3))
 
 
 def test_the_order_of_rows_does_not_matter_to_a_tree() -> None:

@@ -8,7 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from icsa.forests.forest_kernels import BINS, Codes, Nodes, Whole, grow_tree, leaves_of
+from icsa.forests.forest_kernels import (
+    BINS,
+    CHILD_SHIFT,
+    Codes,
+    Nodes,
+    Whole,
+    grow_tree,
+    leaves_of,
+    packed,
+)
 from icsa.matrices import Matrix, Vector, row_blocks
 from icsa.randomness import Key, Stream
 from icsa.threads import in_threads
@@ -63,8 +72,8 @@ class Tree(NamedTuple):
 
     Attributes
     ----------
-    nodes : ndarray of int32, shape (n_nodes, 3)
-        See `grow_tree`.
+    nodes : ndarray of int64, shape (n_nodes,)
+        See `packed`.
     rows, leaves : ndarray of int64
         The rows that it was grown on, leaf by leaf, and the leaf of each.
     """
@@ -125,11 +134,13 @@ def grown_tree(codes: Codes, n_features: int, targets: Targets, rows: Whole, few
     leaves = np.flatnonzero(nodes[:found, 0] < 0)
     leaves = leaves[np.argsort(spans[leaves, 0])]
     lengths = spans[leaves, 1] - spans[leaves, 0]
-    return Tree(nodes[:found].copy(), ordered, np.repeat(leaves, lengths))
+    return Tree(packed(nodes[:found]), ordered, np.repeat(leaves, lengths))
 
 
 def reached(codes: Codes, nodes: Nodes, roots: Whole) -> Whole:
     """Return the leaf that each row comes to from its own root."""
+    if not codes.shape[1]:  # there is nothing to go by
+        return roots.copy()
     leaves = np.empty(codes.shape[0], dtype=np.int64)
     leaves_of(codes, nodes, roots, leaves)
     return leaves
@@ -137,10 +148,10 @@ def reached(codes: Codes, nodes: Nodes, roots: Whole) -> Whole:
 
 def joined(trees: Sequence[Tree]) -> tuple[Nodes, Whole]:
     """Return the nodes of all trees, children counted from the first of all, and their roots."""
-    sizes = np.array([tree.nodes.shape[0] for tree in trees])
+    sizes = np.array([tree.nodes.size for tree in trees])
     roots = np.cumsum(sizes) - sizes
     nodes = np.concatenate([tree.nodes for tree in trees])
-    nodes[:, 2] += np.repeat(roots, sizes).astype(np.int32)
+    nodes += np.repeat(roots, sizes) << CHILD_SHIFT
     return nodes, roots
 
 
@@ -150,7 +161,7 @@ class Forest:
 
     Attributes
     ----------
-    nodes : ndarray of int32, shape (n_nodes, 3)
+    nodes : ndarray of int64, shape (n_nodes,)
         Of all trees, one after the other.
     roots : ndarray of int64, shape (n_trees,)
     values : ndarray of shape (n_nodes, n_classes)
@@ -227,7 +238,7 @@ def grown_forest(
 
 def _leaf_means(tree: Tree, targets: Targets) -> Matrix:
     """Return the mean target of each class in each leaf; 0 in other nodes."""
-    size = tree.nodes.shape[0]
+    size = tree.nodes.size
     place = tree.leaves * targets.n_classes + targets.classes[tree.rows]
     sums = np.bincount(place, targets.values[tree.rows], size * targets.n_classes)
     people = np.maximum(np.bincount(tree.leaves, minlength=size), 1)

@@ -109,7 +109,7 @@ class _Leaves:
             tree = grown_tree(codes, n_features, targets, drawn, fewest)
             leaves = reached(codes, tree.nodes, np.zeros(n, dtype=np.int64))
             trees.append(tree)
-            sizes.append(np.bincount(leaves, minlength=tree.nodes.shape[0]))
+            sizes.append(np.bincount(leaves, minlength=tree.nodes.size))
             ordered.append(residuals[np.lexsort((residuals, leaves))])
         held = np.concatenate(sizes)
         return cls(*joined(trees), np.cumsum(held) - held, held, np.concatenate(ordered))
