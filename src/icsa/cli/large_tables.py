@@ -42,7 +42,7 @@ __all__ = [
 # Measured on a table of 20 columns of numbers.
 _OR_FORESTS = (
     "Where curves are strong, columns are drawn one after the other by forests instead of masked "
-    "(--method auto), which takes some ten times as long."
+    "(--method auto), which takes some seven times as long."
 )
 
 

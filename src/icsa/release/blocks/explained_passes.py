@@ -66,11 +66,9 @@ _WITHOUT = [one for one in PASSES if one.name not in _OF_COORDINATES]
 _SCALED = [one.name for one in _WITHOUT].index("scaling") + 1
 FOREST_PASSES = (
     *_WITHOUT[:_SCALED],
-    Pass(
-        "growing forests", "table", "the law of every score given others, from a sample", 0, 0, 0.1
-    ),
-    Pass("places in laws", "column", "random places of all rows", 0, 1, 0.8),
-    Pass("drawing", "column", "drawn by blocks, given those before; hence cells", 1, 1, 12.0),
+    Pass("growing forests", "table", "laws of all scores, from a sample", 0, 0, 0.13),
+    Pass("places in laws", "column", "random places of all rows", 0, 1, 1.0),
+    Pass("drawing", "column", "drawn by blocks, given those before; hence cells", 1, 1, 4.4),
     *_WITHOUT[_SCALED:],
 )
 # The same of several rows a person, measured on a table of 1,000,000 rows and 15 columns, of which
