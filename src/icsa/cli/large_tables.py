@@ -166,7 +166,8 @@ def _explain(
     around = [] if choice is None else [choice.explained]
     around += [following] if (following := reports.explained(source, resources.scratch)) else []
     ways = ways_of(declared, choices, options)
-    if choice is None and method_of(**options).name == "auto" and not ways.of_strata:
+    of_rows = not ways.of_strata and (ways.side_by_side or not ways.of_units)
+    if choice is None and of_rows and method_of(**options).name == "auto":
         around.insert(0, _OR_FORESTS)
     print_explanation(source, resources, ways, " ".join(around))
 

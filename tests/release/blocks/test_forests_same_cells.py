@@ -34,12 +34,17 @@ FORESTS = {"method": "forest"}
 
 
 def curved() -> pl.DataFrame:
-    """Return a curve, and of each way of drawing one: numbers, one of two, levels, gaps, zeros."""
+    """Return a curve, and of each way of drawing one: numbers, one of two, levels, gaps, zeros.
+
+    Of the curve, one column says where it is missing.
+    """
     draw, frame = np.random.default_rng(7), measured().select("dose", "score")
     x = frame["score"].to_numpy()
     effect = x**2 + 0.3 * draw.normal(size=N_ROWS)
+    gone = draw.random(N_ROWS) < 0.1
     return frame.with_columns(
-        pl.Series("effect", np.where(draw.random(N_ROWS) < 0.1, np.nan, effect), nan_to_null=True),
+        pl.Series("effect", np.where(gone, np.nan, effect), nan_to_null=True),
+        pl.Series("measured", ~gone),
         pl.Series("group", np.where(np.abs(x) > 1, "far", draw.choice(["a", "b"], N_ROWS))),
         pl.Series("ill", x + draw.normal(size=N_ROWS) > 0.0),
         pl.Series("visits", np.where(x > 0.2, np.rint(4 + 2 * x), 0.0)),

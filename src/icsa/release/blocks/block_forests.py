@@ -106,15 +106,19 @@ def _draw(
     step: Step = scratch.kept(_step_name(index))
     places, law = step.variable.places, step.law
     if isinstance(law, SameAs):
-        drawn = law.sign * scratch.rows(what, [law.place], rows)
-    else:
-        before = range(features.column_of[places[0]])
-        codes = np.ascontiguousarray(scratch.rows("codes", before, rows, np.uint8))
-        shares = None
-        if isinstance(law, MeasuredLaw):
-            shares = scratch.rows("shares", [index], rows)[:, 0]
-        own = key_of(index, Key(secret))
-        drawn = drawn_scores(features, step, codes, shares, own, first_row=rows.start)
+        scratch.write_rows(what, places, rows, law.sign * scratch.rows(what, [law.place], rows))
+        return
+    before = range(features.column_of[places[0]])
+    codes = np.ascontiguousarray(scratch.rows("codes", before, rows, np.uint8))
+    shares = None
+    if isinstance(law, MeasuredLaw):
+        shares = scratch.rows("shares", [index], rows)[:, 0]
+    own = key_of(index, Key(secret))
+    drawn = np.empty((codes.shape[0], len(places)), order="F")
+    for some in row_blocks(codes.shape[0]):  # chances of all levels take room
+        given = None if shares is None else shares[some]
+        first = rows.start + some.start
+        drawn[some] = drawn_scores(features, step, codes[some], given, own, first_row=first)
     scratch.write_rows(what, places, rows, drawn)
 
 
