@@ -11,6 +11,7 @@ from icsa.errors import InputError
 from icsa.inspection import guess_schema
 from icsa.randomness import as_key
 from icsa.release import plan, prepare, release
+from icsa.release.planning import PlanOnce
 from icsa.release.triangular import Drawn, SameAs
 from icsa.schema import Schema
 from icsa.tables import Table
@@ -228,3 +229,14 @@ def test_cells_that_are_missing_tell_nothing_while_others_are_drawn() -> None:
     beside = made.table.filter(pl.col("x").is_null())["y"]
     assert abs(beside.mean()) < 0.5
     assert beside.std() < 1.5
+
+
+def test_where_a_constant_is_missing_is_drawn_too() -> None:
+    draw = np.random.default_rng(0)
+    x, gone = draw.normal(size=600), draw.random(600) < 0.5
+    frame = pl.DataFrame({"x": x, "y": x**2, "unit": np.where(gone, None, "mg").tolist()})
+    planned = plan(prepare(Table(frame)), method="forest")
+    for made in (release(planned, as_key(1)), release(PlanOnce(planned), as_key(1))):
+        found = made.table.frame["unit"].is_null().to_numpy()
+        assert found.sum() == gone.sum()
+        assert 230 < np.sum(found == gone) < 370

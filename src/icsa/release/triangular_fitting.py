@@ -53,6 +53,8 @@ def fitted_map(
     """
     encoding, gone = sight.encoding, sight.undefined
     variables = variables_of(_ordered(encoding, known, curved), encoding, known, gone)
+    # What nobody draws would stay as it is in people.
+    assert sum(len(variable.places) for variable in variables) == encoding.n_scores
     shown = np.where(gone, 0.0, known)
     fitting = _Fitting(known, gone, variables)
     cuts: dict[int, Vector] = {}
@@ -171,11 +173,12 @@ def _ordered(encoding: Encoding, scores: Matrix, curved: Mapping[str, float]) ->
 
     def rank(part: Part) -> tuple[float, float]:
         own, share = correlation[part.place], curved.get(part.column.name, 0.0)
-        related = float(own.sum() - own[:, part.place].sum()) / own.shape[0]
+        related = float(own.sum() - own[:, part.place].sum()) / max(own.shape[0], 1)
         last = part.column.levels is None and share >= STRONG
         return share if last else 0.0, -related
 
-    return sorted((part for part in encoding.parts if part.column.width), key=rank)
+    # A constant has no scores, but may have gaps, whose pattern is drawn.
+    return sorted((p for p in encoding.parts if p.column.width or p.group is not None), key=rank)
 
 
 def _normal_ranks(scores: Vector, bags: Key) -> Vector:

@@ -36,7 +36,7 @@ FORESTS = {"method": "forest"}
 def curved() -> pl.DataFrame:
     """Return a curve, and of each way of drawing one: numbers, one of two, levels, gaps, zeros.
 
-    Of the curve, one column says where it is missing.
+    Of the curve, one column says where it is missing; a constant has gaps of its own.
     """
     draw, frame = np.random.default_rng(7), measured().select("dose", "score")
     x = frame["score"].to_numpy()
@@ -45,6 +45,7 @@ def curved() -> pl.DataFrame:
     return frame.with_columns(
         pl.Series("effect", np.where(gone, np.nan, effect), nan_to_null=True),
         pl.Series("measured", ~gone),
+        pl.Series("unit", np.where(draw.random(N_ROWS) < 0.2, None, "mg"), dtype=pl.String),
         pl.Series("group", np.where(np.abs(x) > 1, "far", draw.choice(["a", "b"], N_ROWS))),
         pl.Series("ill", x + draw.normal(size=N_ROWS) > 0.0),
         pl.Series("visits", np.where(x > 0.2, np.rint(4 + 2 * x), 0.0)),
