@@ -33,6 +33,7 @@ __all__ = [
     "FoundCoordinates",
     "coordinate_notes",
     "find_coordinates",
+    "fractions_of",
     "judge_anchors",
     "judges_of",
     "outlying_note",

@@ -34,6 +34,7 @@ from icsa.release.coordinates import (
     FoundCoordinates,
     coordinate_notes,
     find_coordinates,
+    fractions_of,
     judge_anchors,
     outlying_notes,
 )
@@ -394,6 +395,8 @@ def _judged(
     if method.name == "forest" or few_rows:
         return method, {}, ()
     try:
+        if not fractions_of(method.scatters, len(encoding.anchor_parts)):
+            return method, {}, ()
         anchors, names = encoding.anchors(numbers, scores, threads_for(scores.size, None))
         return method, judge_anchors(anchors, names, method.scatters), ()
     except NoAnchorError:

@@ -135,6 +135,22 @@ def test_columns_that_are_nearly_the_same_are_refused_in_the_words_of_memory(
     assert str(found.value) == str(wanted.value)
 
 
+@pytest.mark.parametrize("method", ["icsa", "sa"])
+def test_cells_too_far_out_are_told_as_in_memory(tmp_path: Path, method: str):
+    far = np.arange(N_ROWS)
+    frame = measured().with_columns(
+        pl.when(pl.Series(far % 40_000 == 39_999)).then(1e200).otherwise("dose").alias("dose")
+    )
+    table, options = stored(frame, tmp_path / "parts", [90_000]), {"method": method}
+    with pytest.raises(
+        InputError, match=r"'dose': 5 of 201001 .* \(first in row 40000\)"
+    ) as wanted:
+        anonymize(frame, random_state=1, **options)
+    with pytest.raises(InputError) as found:
+        released_in_blocks(table, tmp_path / "scratch", options=options)
+    assert str(found.value) == str(wanted.value)
+
+
 def test_a_table_without_measurements(tmp_path: Path):
     draw = np.random.default_rng(2)
     frame = pl.DataFrame({name: draw.choice(list("wxyz"), N_ROWS) for name in "abcd"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -34,7 +34,7 @@ from icsa.scatters.anchored_estimate import AnchoredScatter, AnchorJudge, with_b
 from icsa.scatters.registry import checked_result
 from icsa.subspaces import MORE_ROWS, Relations, Subspace, independent_columns, subspace_of
 
-__all__ = ["Anchor", "InBlocks", "judge_rows"]
+__all__ = ["Anchor", "InBlocks", "anchored", "judge_rows"]
 
 
 class Anchor(Protocol):
@@ -86,6 +86,28 @@ def judge_rows(
     passes.over("judging rows", tasks, held=OF_A_BLOCK)
 
 
+def anchored(
+    scratch: Scratch,
+    parts: Sequence[Anchor],
+    places: Sequence[tuple[str, int]],
+    numbers: Iterable[Vector],
+    n_rows: int,
+) -> Matrix:
+    """Return the anchors of some rows, from the numbers of each column in them.
+
+    An error about some cells is one about the whole column, as in memory.
+    """
+    anchors = np.empty((n_rows, len(parts)), order="F")
+    try:
+        for part, own, out in zip(parts, numbers, anchors.T, strict=True):
+            part.anchor(own, out)
+    except InputError:
+        for part, place in zip(parts, places, strict=True):
+            part.anchor(scratch.column(*place), np.empty(scratch.n_rows))
+        raise
+    return anchors
+
+
 def _judge(
     scratch: Scratch,
     rows: slice,
@@ -93,9 +115,8 @@ def _judge(
     places: Sequence[tuple[str, int]],
     judges: Sequence[AnchorJudge],
 ) -> None:
-    anchors = np.empty((rows.stop - rows.start, len(parts)), order="F")
-    for j, (part, (what, place)) in enumerate(zip(parts, places, strict=True)):
-        part.anchor(scratch.rows(what, [place], rows)[:, 0], anchors[:, j])
+    numbers = (scratch.rows(what, [place], rows)[:, 0] for what, place in places)
+    anchors = anchored(scratch, parts, places, numbers, rows.stop - rows.start)
     for number, judge in enumerate(judges):
         kept = [judge.keeps(anchors[leaf]) for leaf in row_blocks(anchors.shape[0])]
         scratch.write_rows("counting", [number], rows, np.concatenate(kept)[:, None])

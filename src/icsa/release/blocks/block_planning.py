@@ -21,7 +21,7 @@ from icsa.constraints.keeping import joined
 from icsa.errors import NoAnchorError
 from icsa.forests.beyond_lines import rows_to_look_at
 from icsa.matrices import Matrix, Vector
-from icsa.release.blocks.block_coordinates import InBlocks, judge_rows
+from icsa.release.blocks.block_coordinates import InBlocks, anchored, judge_rows
 from icsa.release.blocks.block_filling import fill_in_blocks
 from icsa.release.blocks.block_forests import grow_forests
 from icsa.release.blocks.block_preparing import Prepared
@@ -30,7 +30,13 @@ from icsa.release.blocks.passes import Passes, Task
 from icsa.release.blocks.scratch import Scratch, StoredNumbers
 from icsa.release.blocks.stored_dummies import write_scores
 from icsa.release.chosen_method import chosen_method, n_looked_at, require_no_mask_chosen
-from icsa.release.coordinates import FoundCoordinates, coordinate_notes, judges_of, outlying_note
+from icsa.release.coordinates import (
+    FoundCoordinates,
+    coordinate_notes,
+    fractions_of,
+    judges_of,
+    outlying_note,
+)
 from icsa.release.encoding import (
     Encoding,
     Part,
@@ -247,11 +253,13 @@ def _fit_judges(
     """Return who judges rows by the anchors; or why nobody can."""
     rows = judging_rows(scratch.n_rows)
     assert not isinstance(rows, slice)
-    anchors = np.empty((rows.size, len(parts)))
-    for j, part in enumerate(parts):
-        part.anchor(scratch.column(*places[part.column.name])[rows], anchors[:, j])
+    where = [places[part.column.name] for part in parts]
+    numbers = (scratch.column(*place)[rows] for place in where)
     try:
-        return judges_of(anchors, scatters)
+        if not fractions_of(scatters, len(parts)):
+            return {}
+        anchors = anchored(scratch, parts, where, numbers, rows.size)
+        return judges_of(np.ascontiguousarray(anchors), scatters)
     except NoAnchorError as error:
         return error
 
