@@ -61,7 +61,7 @@ def raced(monkeypatch: pytest.MonkeyPatch, site: Site, minutes: str) -> list[lis
 
     async def run() -> None:
         await step_compare.start_comparison(site, Request({"type": "http"}), form)
-        await site.workshop.close()
+        await site.workshop.end()
 
     asyncio.run(run())
     return commands

@@ -8,12 +8,13 @@ import io
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
 
 from icsa import cli
 
-from .talking import CLINIC, VISITS, Client, Started, notice, shown_problem
+from .talking import CLINIC, PATIENCE, VISITS, Client, Started, notice, shown_problem
 
 HOSTILE = '<script>alert("x")</script>'
 # As a column's name, a level, a cell; quoted as CSV wants it.
@@ -259,6 +260,18 @@ def test_nothing_is_left_of_an_upload_that_is_refused(client: Client, server: St
     assert "Something else is being done" in notice(client.get(other.headers["location"]).text)
     assert not list(server.temporary.rglob("other.csv"))
     client.post("/working/cancel")
+
+
+def test_nothing_is_left_once_cancelling_is_answered(client: Client, server: Started) -> None:
+    client.post("/file/path", {"path": str(CLINIC)})
+    kind = {"Content-Type": "application/x-www-form-urlencoded"}
+    client.ask("POST", "/release/start", f"csrf={client.csrf}&do=make".encode(), kind)
+    patient_until = monotonic() + PATIENCE
+    while not list(server.temporary.rglob("clinic.release.csv")):  # it is assessed after that
+        assert monotonic() < patient_until
+        sleep(0.01)
+    client.ask("POST", "/working/cancel", f"csrf={client.csrf}".encode(), kind)
+    assert not list(server.temporary.rglob("clinic.release.csv"))
 
 
 def test_another_sheet_is_another_schema(client: Client, tmp_path: Path) -> None:

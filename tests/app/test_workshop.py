@@ -50,7 +50,7 @@ def test_a_second_piece_of_work_is_refused_while_one_is_done() -> None:
         with pytest.raises(InputError, match="Something else is being done"):
             await shop.begin(a_work(), first)
         gate.set()
-        await shop.close()
+        await shop.end()
         await shop.begin(a_work(), first, 5.0)
         assert shop.work is not None
         assert shop.work.state == "done"
@@ -133,7 +133,7 @@ def test_cancelled_work_ends_with_all_its_processes(long_command: Path) -> None:
         assert work.stage == "half"
         assert work.left is not None
         shop.cancel()
-        await shop.close()
+        await shop.end()
         return work, pids
 
     work, pids = asyncio.run(cancelled())

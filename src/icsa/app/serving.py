@@ -116,5 +116,5 @@ async def _serve(listening: socket.socket, project: Project, browser: bool) -> N
     finally:
         for task in tasks:
             task.cancel()
-        await site.workshop.close()
+        await site.workshop.end()
         await site.desk.close()

@@ -68,7 +68,7 @@ async def choose_reading(site: Site, _request: Request, form: Form) -> Response:
 
 async def put_away(site: Site, _request: Request, _form: Form) -> Response:
     """Put the table away, with its schema and its releases."""
-    site.workshop.cancel()
+    await site.workshop.end()
     _remove_upload(site.project.file)
     site.project.forget()
     return to("file")

@@ -227,6 +227,6 @@ async def progress(site: Site, _request: Request) -> Response:
 
 
 async def cancel_work(site: Site, _request: Request, _form: Form) -> Response:
-    """End the work at once."""
-    site.workshop.cancel()
+    """End the work at once; the next page says that nothing was written."""
+    await site.workshop.end()
     return to("working" if site.workshop.work is not None else "file")

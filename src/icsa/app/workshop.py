@@ -140,8 +140,8 @@ class Workshop:
             self.work.state = "cancelled"
             self.work.cancel()
 
-    async def close(self) -> None:
-        """End everything and wait until it is gone."""
+    async def end(self) -> None:
+        """End the work that is being done, and wait until what it had written is gone."""
         self.cancel()
         if self._task is not None:
             await asyncio.wait([self._task], timeout=5)
