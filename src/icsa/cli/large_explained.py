@@ -14,11 +14,17 @@ __all__ = ["print_explanation"]
 
 
 def print_explanation(
-    table: StoredTable | TextTable, resources: Resources, ways: Ways, following: str
+    table: StoredTable | TextTable,
+    resources: Resources,
+    ways: Ways,
+    following: str,
+    *,
+    by_itself: bool,
 ) -> None:
     """Print the passes and their sizes, and what follows them.
 
-    Of a text file they are those of one that has no line ends in cells.
+    Of a text file they are those of one that has no line ends in cells. `by_itself` is whether
+    nobody asked for a method.
     """
     from rich.table import Table as Grid
 
@@ -51,7 +57,14 @@ def print_explanation(
     for row in explained(*size, is_text=is_text, ways=ways):
         grid.add_row(*row)
     show.print(grid)
-    if ways.of_units and not ways.side_by_side and not ways.of_strata:
+    on_two_levels = ways.of_units and not ways.side_by_side
+    if by_itself and not on_two_levels and not ways.of_strata:
+        print_line(  # measured on 10,000,000 rows and 20 columns of numbers
+            show,
+            "Where curves are strong, columns are drawn one after the other by forests instead of "
+            "masked (--method auto), which takes some seven times as long.",
+        )
+    if on_two_levels and not ways.of_strata:
         print_line(
             show,
             "Where all units have rows at the same few times, these are released side by side, by "

@@ -39,13 +39,6 @@ __all__ = [
 ]
 
 
-# Measured on a table of 20 columns of numbers.
-_OR_FORESTS = (
-    "Where curves are strong, columns are drawn one after the other by forests instead of masked "
-    "(--method auto), which takes some seven times as long."
-)
-
-
 def is_folder_of_parts(target: Path) -> bool:
     """Return whether a release goes into part files; an error for a file of another format."""
     kind = known_kind(target)
@@ -166,10 +159,13 @@ def _explain(
     around = [] if choice is None else [choice.explained]
     around += [following] if (following := reports.explained(source, resources.scratch)) else []
     ways = ways_of(declared, choices, options)
-    of_rows = not ways.of_strata and (ways.side_by_side or not ways.of_units)
-    if choice is None and of_rows and method_of(**options).name == "auto":
-        around.insert(0, _OR_FORESTS)
-    print_explanation(source, resources, ways, " ".join(around))
+    print_explanation(
+        source,
+        resources,
+        ways,
+        " ".join(around),
+        by_itself=choice is None and method_of(**options).name == "auto",
+    )
 
 
 class _Made(NamedTuple):

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from icsa.compilation import inlined_kernel, kernel
 
-__all__ = ["BINS", "Codes", "Nodes", "Whole", "grow_tree", "leaves_of", "packed"]
+__all__ = ["BINS", "CHILD_SHIFT", "Codes", "Nodes", "Whole", "grow_tree", "leaves_of", "packed"]
 
 # Of a feature at most: the sums of all bins of some 20 features stay in the first cache.
 BINS = 64
@@ -22,8 +22,8 @@ Whole: TypeAlias = npt.NDArray[np.int64]
 # A node is one number, so that a step reads one: its left child, the feature, and the largest bin
 # that goes left. A leaf is its own child, and nobody goes beyond its cut.
 Nodes: TypeAlias = npt.NDArray[np.int64]
-CUT_BITS, CHILD_SHIFT = 8, 32
-CUT_MASK, FEATURE_MASK = (1 << CUT_BITS) - 1, (1 << (CHILD_SHIFT - CUT_BITS)) - 1
+_CUT_BITS, CHILD_SHIFT = 8, 32
+_CUT_MASK, _FEATURE_MASK = (1 << _CUT_BITS) - 1, (1 << (CHILD_SHIFT - _CUT_BITS)) - 1
 
 
 @kernel
@@ -132,8 +132,8 @@ def packed(grown: Grown) -> Nodes:
     """Return the nodes of a tree that `grow_tree` has grown, a number each."""
     feature, cut, child = grown.astype(np.int64).T
     leaf = feature < 0
-    split = (child << CHILD_SHIFT) | (feature << CUT_BITS) | cut
-    own = (np.arange(leaf.size) << CHILD_SHIFT) | CUT_MASK
+    split = (child << CHILD_SHIFT) | (feature << _CUT_BITS) | cut
+    own = (np.arange(leaf.size) << CHILD_SHIFT) | _CUT_MASK
     return np.where(leaf, own, split)
 
 
@@ -141,7 +141,7 @@ def packed(grown: Grown) -> Nodes:
 def _next(codes: Codes, nodes: Nodes, row: int, node: int) -> int:
     """Return the child that a row goes to."""
     found = nodes[node]
-    beyond = codes[row, (found >> CUT_BITS) & FEATURE_MASK] > (found & CUT_MASK)
+    beyond = codes[row, (found >> _CUT_BITS) & _FEATURE_MASK] > (found & _CUT_MASK)
     child: int = (found >> CHILD_SHIFT) + beyond
     return child
 

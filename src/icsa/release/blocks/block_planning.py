@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -107,19 +107,13 @@ def plan_in_blocks(passes: Passes, ground: Ground, prepared: Prepared, method: M
     fixed = "mask" in prepared.schema.recipe or not looked
     method, why = chosen_method(method, curved, ground.n_rows, coordinates=fixed)
     triangular, found = None, FoundCoordinates(None)
-    outlying: tuple[str, ...] = ()
     if method.name == "forest":
         mask, instead = "", ()
         triangular = grow_forests(passes, sight, centre, spread, curved)
         passes.drop(["standard"])
     else:
         mask = method.mask or recipe.mask
-        n_scores = encoding.n_scores
-        blocks = InBlocks(passes, ground.for_scores(n_scores), n_scores, judges, constant)
-        pair = (method.scatters[0], method.scatters[1])
-        found = blocks.find(pair, [part.column.name for part in anchors])
-        if found.n_borrowed:
-            outlying = outlying_note(encoding, blocks.flat_scores().__contains__)
+        found = _coordinates(passes, ground, encoding, method, judges, constant)
     passes.drop(["counting"])
     return Plan(
         schema=prepared.schema,
@@ -146,11 +140,29 @@ def plan_in_blocks(passes: Passes, ground: Ground, prepared: Prepared, method: M
             *prepared.notes,
             *coded.broken,
             *found.notes,
-            *outlying,
             *coordinate_notes(found.coordinates, encoding, recipe, mask, ground.n_rows),
             *(curve_notes(curved) if triangular is None else ()),
         ),
     )
+
+
+def _coordinates(
+    passes: Passes,
+    ground: Ground,
+    encoding: Encoding,
+    method: Method,
+    judges: Mapping[str, AnchorJudge],
+    constant: list[bool],
+) -> FoundCoordinates:
+    """Return the coordinates of the scores, with a note on what only people who stand out have."""
+    n_scores = encoding.n_scores
+    blocks = InBlocks(passes, ground.for_scores(n_scores), n_scores, judges, constant)
+    pair = (method.scatters[0], method.scatters[1])
+    found = blocks.find(pair, [part.column.name for part in encoding.anchor_parts])
+    if not found.n_borrowed:
+        return found
+    outlying = outlying_note(encoding, blocks.flat_scores().__contains__)
+    return replace(found, notes=(*found.notes, *outlying))
 
 
 def _require_room(

@@ -14,6 +14,7 @@ __all__ = [
     "STRATA_PASSES",
     "TEXT_PASSES",
     "UNIT_PASSES",
+    "HowFar",
     "Pass",
     "Ways",
     "explained",
@@ -260,6 +261,33 @@ def share_of_all(
             return one.name, round((before + own * one.share) / all_shares, 6)
         before += one.share
     return known, 0.0
+
+
+class HowFar:
+    """Who tells how far all passes are, which never goes back; ways may turn out on the way."""
+
+    def __init__(self, told: Callable[[str, float], None], *, is_text: bool) -> None:
+        self.ways = ROW_BY_ROW
+        self._told, self._is_text = told, is_text
+        self._farthest, self._squeezed = 0.0, 1.0
+
+    def tell(self, name: str, share: float) -> None:
+        """Tell of a pass, and how much of it is done."""
+        if name == "places of rows":  # times may be the same for all
+            self.ways = self.ways._replace(side_by_side=True)
+        if name == "growing forests" and not self.ways.by_forests:  # curves may be strong
+            self.ways = self.ways._replace(by_forests=True)
+            passed = self._share(name, 0.0)[1]
+            # All that comes goes into what is left.
+            self._squeezed = (1.0 - self._farthest) / (1.0 - passed)
+        shown, done = self._share(name, share)
+        if self._squeezed != 1.0:
+            done = 1.0 - self._squeezed * (1.0 - done)
+        self._farthest = max(self._farthest, done)  # passes may come in rounds
+        self._told(shown, self._farthest)
+
+    def _share(self, name: str, share: float) -> tuple[str, float]:
+        return share_of_all(name, share, is_text=self._is_text, ways=self.ways)
 
 
 def explained(

@@ -18,7 +18,7 @@ from icsa.limits import LONG
 from icsa.randomness import Key
 from icsa.release.blocks.block_cells import Cells
 from icsa.release.blocks.block_releasing import release_in_blocks
-from icsa.release.blocks.explained_passes import ROW_BY_ROW, Ways, share_of_all
+from icsa.release.blocks.explained_passes import HowFar, Ways
 from icsa.release.blocks.ground import (
     Ground,
     Resources,
@@ -138,29 +138,14 @@ def anonymize_stored(
     is_text = isinstance(source, TextTable)
     if not isinstance(source, TextTable) or not source.file.quoted:
         rows_of_a_block(source.n_rows, 1, resources)  # refused before anything is read
-    ways, farthest, squeezed = ROW_BY_ROW, 0.0, 1.0
-
-    def tell(name: str, share: float) -> None:
-        nonlocal ways, farthest, squeezed
-        if name == "places of rows":  # times may be the same for all
-            ways = ways._replace(side_by_side=True)
-        if name == "growing forests" and not ways.by_forests:  # curves may be strong
-            ways = ways._replace(by_forests=True)
-            passed = share_of_all(name, 0.0, is_text=is_text, ways=ways)[1]
-            squeezed = (1.0 - farthest) / (1.0 - passed)  # all that comes, into what is left
-        shown, done = share_of_all(name, share, is_text=is_text, ways=ways)
-        if squeezed != 1.0:
-            done = 1.0 - squeezed * (1.0 - done)
-        farthest = max(farthest, done)  # passes may come in rounds
-        told(shown, farthest)
-
+    how_far = HowFar(told, is_text=is_text)
     origins = [] if is_text else [Origin.of(part) for part in source.parts]
     with opened_scratch(resources.scratch, run, resume=resources.resume) as folder:
         scratch, workers = Scratch(folder, 0), resources.workers
-        passes = Passes(scratch, workers=workers, dask=resources.dask, told=tell)
+        passes = Passes(scratch, workers=workers, dask=resources.dask, told=how_far.tell)
         table = _stored(source, passes, resources)
         given = schema(table.without_rows()) if callable(schema) else schema
-        ways = ways_of(given, choices, options)
+        ways = how_far.ways = ways_of(given, choices, options)
         ground = ground_for(table, resources, of_units=ways.of_units)
         passes = replace(
             passes,
